@@ -1,0 +1,158 @@
+"""One run from its selection to its exit code: what `run` and `try` share."""
+
+from __future__ import annotations
+
+import platform
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.catalog import Catalog
+from conformance.contract import Finding, judge_run
+from conformance.engine import needed_shells
+from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, InterruptedRunError, ShellError
+from conformance.model import Case, Result, ResultKind
+from conformance.process import Cancellation, prepared_for_children
+from conformance.report.codec import result_line
+from conformance.report.writer import ReportWriter
+from conformance.runners import Runner
+from conformance.runners.local import LocalRunner, child_environment, documented_environment, local_os, public_path
+from conformance.schedule import run_cases
+
+ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run, and how."""
+
+    catalog: Catalog
+    cases: tuple[Case, ...]
+    jobs: int
+    time_scale: float
+    fail_fast: bool = False
+
+
+@dataclass
+class Outcome:
+    """What came of a run, so far."""
+
+    results: list[Result] = field(default_factory=list)
+    lines: list[Mapping[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unwritten: HarnessError | None = None
+    """Why the report could not be written to its end."""
+    interrupted: bool = False
+
+    @property
+    def broken(self) -> bool:
+        """Whether the harness or a route was broken somewhere."""
+        return any(result.kind is ResultKind.ERROR for result in self.results)
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs from what is documented."""
+        return bool(self.findings) or any(result.gates for result in self.results)
+
+
+def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, Any]], None]) -> Outcome:
+    """Run `plan`, writing every result at once and telling `on_line` of it.
+
+    A report that cannot be written any more does not end the run: its results are still shown.
+    """
+    cancellation = Cancellation()
+    outcome = Outcome()
+    with closing(cancellation), _interruptible(cancellation), prepared_for_children():
+        runner = LocalRunner(cancellation)
+        _write(outcome, lambda: writer.header(plan.catalog, plan.cases, describe_environment(plan, runner)))
+        with closing(run_cases(plan.catalog, plan.cases, runner, plan.jobs, plan.time_scale)) as results:
+            for result in results:
+                line = result_line(result)
+                outcome.results.append(result)
+                outcome.lines.append(line)
+                _write(outcome, lambda line=line: writer.result(line))  # type: ignore[misc]
+                on_line(line)
+                if plan.fail_fast and (result.gates or result.kind is ResultKind.ERROR):
+                    break
+        outcome.interrupted = cancellation.thrown
+    outcome.findings = judge_run(outcome.results, plan.catalog)
+    return outcome
+
+
+def finish(plan: Plan, outcome: Outcome, writer: ReportWriter, exit_code: int) -> None:
+    """End the report of a run that went through all of its cases."""
+    if len(outcome.results) == len(plan.cases) and not outcome.interrupted:
+        _write(outcome, lambda: writer.footer(outcome.findings, exit_code))
+
+
+def _write(outcome: Outcome, write: Callable[[], None]) -> None:
+    if outcome.unwritten is None:
+        try:
+            write()
+        except HarnessError as error:
+            outcome.unwritten = error
+
+
+def exit_code_of(outcome: Outcome, missing: Sequence[str]) -> int:
+    """Return the exit code of the command: interrupted before broken, broken before different.
+
+    `missing` are the required shells that were not there.
+    """
+    if outcome.interrupted:
+        return InterruptedRunError.exit_code
+    if missing or outcome.broken or outcome.unwritten is not None:
+        return HarnessError.exit_code
+    return SOMETHING_DIFFERS if outcome.differs else ALL_AS_DOCUMENTED
+
+
+def missing_shells(plan: Plan, outcome: Outcome) -> list[str]:
+    """Return the shells that the matrices require, that the selected cases need, and that were not there."""
+    unavailable = {result.id for result in outcome.results if result.kind is ResultKind.UNAVAILABLE}
+    needed = {shell for case in plan.cases if case.id in unavailable for shell in needed_shells(case.route)}
+    return sorted(needed & plan.catalog.required)
+
+
+def describe_environment(plan: Plan, runner: Runner) -> dict[str, Any]:
+    """Return what the header says of the machine, its shells and the environment of children."""
+    routes = {case.route.id for case in plan.cases}
+    asked = sorted({shell for case in plan.cases for shell in needed_shells(case.route)})
+    return {
+        "environment": f"{local_os()}-{platform.machine().lower()}/{runner.name}",
+        "system": {"release": platform.release(), "distribution": _distribution(), "python": platform.python_version()},
+        "shells": [_describe_shell(name, runner) for name in asked],
+        "child_environment": documented_environment(child_environment(Path("{{place}}/home"), Path("{{case}}/tmp"))),
+        "routes": [route.id for route in plan.catalog.routes if route.id in routes],
+    }
+
+
+def _describe_shell(name: str, runner: Runner) -> dict[str, str]:
+    try:
+        shell = runner.shell(name)
+    except ShellError as error:
+        return {"asked": name, "unavailable": public_path(str(error))}
+    return {"asked": name, "name": shell.name, "version": shell.version, "path": public_path(shell.path), "found": shell.found}
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        return platform.platform(terse=True)
+
+
+@contextmanager
+def _interruptible(cancellation: Cancellation) -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP cancel the run, but those that this process was started to ignore."""
+    before = {
+        number: signal.signal(number, lambda *_: cancellation.throw())
+        for name in ENDING_SIGNALS
+        if (number := getattr(signal, name, None)) is not None and signal.getsignal(number) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,137 @@
+"""`fixtures/*.toml` and `matrices/*.toml` become fixtures, matrices and cases; every error names the file and the line."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from conformance.catalog.fixtures import read_fixtures
+from conformance.catalog.matrices import read_matrix
+from conformance.errors import CatalogError, UsageError
+from conformance.model import Case, Deviation, Fixture, Matrix, Route
+from conformance.paths import data_folder
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Every fixture, and the matrices of a run. Filters select from its cases and never change it."""
+
+    fixtures: tuple[Fixture, ...]
+    matrices: tuple[Matrix, ...]
+    digest: str
+    """SHA-256 (hex) of all fixture, matrix and wrapper files: two runs with the same digest ran the same suite."""
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes of all matrices."""
+        return tuple(route for matrix in self.matrices for route in matrix.routes)
+
+    @property
+    def deviations(self) -> tuple[Deviation, ...]:
+        """The deviations of all matrices."""
+        return tuple(deviation for matrix in self.matrices for deviation in matrix.deviations)
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The shells without which a run of these matrices proves nothing."""
+        return frozenset(shell for matrix in self.matrices for shell in matrix.required)
+
+    def cases(self) -> tuple[Case, ...]:
+        """Return every case, sorted by id."""
+        shared = tuple(glob for matrix in self.matrices for glob in matrix.fixtures)
+        found = {
+            case.id: case
+            for matrix in self.matrices
+            for fixture in matching_fixtures(self.fixtures, matrix.fixtures or shared)
+            for route in matrix.routes
+            if fixture.dialects & set(route.dialects)
+            for case in [Case(fixture, route)]
+        }
+        return tuple(found[id_] for id_ in sorted(found))
+
+
+def matching_fixtures(fixtures: Iterable[Fixture], globs: Sequence[str]) -> tuple[Fixture, ...]:
+    """Return the fixtures whose id matches one of `globs`."""
+    return tuple(fixture for fixture in fixtures if any(fnmatchcase(fixture.id, glob) for glob in globs))
+
+
+def covers(deviation: Deviation, case: Case) -> bool:
+    """Tell whether the patterns of `deviation` take in `case`, whatever its condition says."""
+    return (
+        any(fnmatchcase(case.route.id, glob) for glob in deviation.routes)
+        and any(fnmatchcase(case.fixture.id, glob) for glob in deviation.fixtures)
+        and not any(fnmatchcase(case.fixture.id, glob) for glob in deviation.exceptions)
+    )
+
+
+def load_catalog(matrices: Sequence[str], route_files: Sequence[Path] = (), fixture_folder: Path | None = None) -> Catalog:
+    """Load all fixtures, the matrices called `matrices` (shipped names, or paths of files) and the users' `route_files`.
+
+    Raises UsageError for an unknown matrix, CatalogError for a broken file.
+    """
+    folder = fixture_folder or data_folder("fixtures")
+    paths = [*(_matrix_path(name) for name in matrices), *route_files]
+    loaded = tuple(read_matrix(path, _display_name(path)) for path in paths)
+    catalog = Catalog(read_fixtures(folder), loaded, _digest([*sorted(folder.glob("*.toml")), *paths], loaded))
+    _check(catalog)
+    return catalog
+
+
+def matrix_names() -> tuple[str, ...]:
+    """Return the names of the matrices that are shipped."""
+    return tuple(path.stem for path in sorted(data_folder("matrices").glob("*.toml")))
+
+
+def _matrix_path(name: str) -> Path:
+    if name in matrix_names():
+        return data_folder("matrices") / f"{name}.toml"
+    if name.endswith(".toml"):
+        return Path(name)
+    raise UsageError(f"unknown matrix {name!r}: the matrices are {', '.join(matrix_names())}, or the path of a .toml file")
+
+
+def _display_name(path: Path) -> str:
+    shipped = data_folder("matrices")
+    return f"matrices/{path.name}" if path.parent == shipped else str(path)
+
+
+def _digest(paths: Sequence[Path], matrices: Iterable[Matrix]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    for matrix in matrices:
+        for route in matrix.routes:
+            digest.update(repr(sorted(route.files.items())).encode())
+    return digest.hexdigest()
+
+
+def _check(catalog: Catalog) -> None:
+    _check_routes(catalog)
+    ids = [fixture.id for fixture in catalog.fixtures]
+    for matrix in catalog.matrices:
+        for glob in matrix.fixtures:
+            _check_glob(glob, ids, f"{matrix.origin}: 'fixtures'", "fixture")
+    cases = catalog.cases()
+    for deviation in catalog.deviations:
+        for glob in deviation.routes:
+            _check_glob(glob, [route.id for route in catalog.routes], f"{deviation.origin}: 'routes'", "route")
+        for glob in (*deviation.fixtures, *deviation.exceptions):
+            _check_glob(glob, ids, f"{deviation.origin}: 'fixtures'", "fixture")
+        if not any(covers(deviation, case) for case in cases):
+            raise CatalogError(f"{deviation.origin}: the deviation matches no case of the catalogue. Mend its patterns, or delete it.")
+
+
+def _check_routes(catalog: Catalog) -> None:
+    first: dict[str, Route] = {}
+    for route in catalog.routes:
+        if route.id in first:
+            raise CatalogError(f"{route.origin}: the route {route.id!r} stands already at {first[route.id].origin}. Rename one of them.")
+        first[route.id] = route
+
+
+def _check_glob(glob: str, ids: Iterable[str], place: str, what: str) -> None:
+    if not any(fnmatchcase(id_, glob) for id_ in ids):
+        raise CatalogError(f"{place}: {glob!r} matches no {what}. `conformance list {what}s` names them all.")

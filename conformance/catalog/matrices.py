@@ -1,0 +1,134 @@
+"""Matrix and route files become matrices, routes and deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from conformance.catalog.source import SourceFile, read_source
+from conformance.catalog.values import condition_in, status_in
+from conformance.errors import CatalogError
+from conformance.model import Deviation, Matrix, ObservedPattern, Origin, Route, Started
+from conformance.payload import Literal, Payload
+from conformance.shells import SHELL_NAMES
+from conformance.template import Placeholder, placeholders
+
+DELIVERIES = frozenset({"body", "body_file"})
+LAUNCH_NAMES = DELIVERIES | {"file"} | SHELL_NAMES
+
+
+def read_matrix(path: Path, name: str) -> Matrix:
+    """Read the matrix or route file at `path`, called `name` in messages.
+
+    Raises CatalogError for a broken file or an unknown shell.
+    """
+    source = read_source(path, name, "matrix_file")
+    routes = tuple(_route(source, index, table, path.parent) for index, table in enumerate(source.data.get("route", ())))
+    for shell in source.data.get("required", ()):
+        if shell not in SHELL_NAMES:
+            raise CatalogError(f"{name}:1: unknown shell {shell!r} in 'required'. The shells are {', '.join(sorted(SHELL_NAMES))}.")
+    return Matrix(
+        name=path.stem,
+        required=tuple(source.data.get("required", ())),
+        fixtures=tuple(source.data.get("fixtures", ())),
+        routes=routes,
+        deviations=tuple(
+            _deviation(source.origin(("deviation", index)), table) for index, table in enumerate(source.data.get("deviation", ()))
+        ),
+        origin=Origin(name, 1),
+    )
+
+
+def route_from_argv(argv: tuple[str, ...], route_id: str, dialects: tuple[str, ...], judged_by: str, origin: Origin) -> Route:
+    """Return the one-shot route that a command line describes.
+
+    Raises CatalogError where the hook's text would never reach the launcher, or a template is unknown.
+    """
+    table = {"id": route_id, "kind": "one-shot", "dialects": list(dialects), "argv": list(argv), "judged_by": judged_by, "source": ""}
+    return _build_route(table, {}, origin)
+
+
+def _route(source: SourceFile, index: int, table: dict[str, Any], folder: Path) -> Route:
+    origin = source.origin(("route", index))
+    texts = {name: _file_text(value, folder, name, origin) for name, value in table.get("files", {}).items()}
+    return _build_route(table, texts, origin)
+
+
+def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -> Route:
+    found = list(_launch_placeholders(table["argv"], texts, origin))
+    if not any(placeholder.name in DELIVERIES for placeholder in found):
+        raise CatalogError(
+            f"{origin}: route {table['id']!r} has no {{{{body}}}} and no {{{{body_file}}}}, so the hook's text never reaches the launcher. "
+            "Put one of them where the launcher takes it."
+        )
+    if table.get("shell", "sh") not in SHELL_NAMES:
+        raise CatalogError(f"{origin}: unknown shell {table['shell']!r}. The shells are {', '.join(sorted(SHELL_NAMES))}.")
+    named_shells = [placeholder.name for placeholder in found if placeholder.name in SHELL_NAMES]
+    return Route(
+        id=table["id"],
+        kind=table["kind"],
+        dialects=tuple(table["dialects"]),
+        argv=tuple(table["argv"]),
+        files=texts,
+        environment=table.get("env", {}),
+        shell=table.get("shell", named_shells[0] if named_shells else None),
+        judged_by=table.get("judged_by", "last-statement"),
+        source=table["source"],
+        origin=origin,
+    )
+
+
+def _file_text(value: str | dict[str, str], folder: Path, name: str, origin: Origin) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return (folder / value["path"]).read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogError(f"{origin}: files.{name}: cannot read {value['path']!r} beside the matrix: {error}. Mend the path.") from error
+
+
+def _launch_placeholders(argv: list[str], texts: dict[str, str], origin: Origin) -> Iterator[Placeholder]:
+    used = set()
+    for place, text in [*((f"argv[{index}]", text) for index, text in enumerate(argv)), *texts.items()]:
+        try:
+            for placeholder in placeholders(text, LAUNCH_NAMES):
+                if placeholder.name == "file":
+                    used.add(placeholder.argument)
+                yield placeholder
+        except ValueError as error:
+            raise CatalogError(f"{origin}: {place}: {error}.") from error
+    for name in used - set(texts):
+        raise CatalogError(f"{origin}: {{{{file:{name}}}}} names no file of the route. Add files.{name}.")
+    for name in set(texts) - used:
+        raise CatalogError(f"{origin}: files.{name} is not used. Write {{{{file:{name}}}}} in argv, or delete it.")
+
+
+def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
+    observed = table["observed"]
+    return Deviation(
+        routes=tuple(table["routes"]),
+        fixtures=tuple(table["fixtures"]),
+        exceptions=tuple(table.get("except", ())),
+        observed=ObservedPattern(
+            status=status_in(observed, origin),
+            stdout=_observed_stream(observed.get("stdout"), origin),
+            stderr=_observed_stream(observed.get("stderr"), origin),
+            started=Started(observed["started"]) if "started" in observed else None,
+        ),
+        condition=condition_in(table),
+        reason=table["reason"],
+        url=table["url"],
+        origin=origin,
+    )
+
+
+def _observed_stream(value: str | dict[str, str] | None, origin: Origin) -> Payload | str | None:
+    if not isinstance(value, dict):
+        return value
+    if "text" in value:
+        return Literal(value["text"].encode())
+    try:
+        return Literal(bytes.fromhex(value["hex"]))
+    except ValueError as error:
+        raise CatalogError(f"{origin}: hex is not a row of whole bytes: {error}. Write it like \"00 ff\".") from error

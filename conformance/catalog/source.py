@@ -1,0 +1,145 @@
+"""TOML files checked against a JSON Schema, with the line of every table, so that an error can say `file:line`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from conformance.errors import CatalogError
+from conformance.model import Origin
+
+# Strings and comments, in which something that looks like a table header is none.
+_TEXT = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*',
+    re.DOTALL,
+)
+_HEADER = re.compile(r"^[ \t]*(\[\[?)\s*([A-Za-z0-9_.\- \t]+?)\s*\]", re.MULTILINE)
+_DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+Position = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A checked TOML file: its data, and where its tables stand."""
+
+    name: str
+    data: dict[str, Any]
+    lines: dict[Position, int]
+
+    def origin(self, position: Position) -> Origin:
+        """Return the place of the innermost table that holds `position`, for example `("fixture", 3, "expect", 0)`."""
+        for end in range(len(position), 0, -1):
+            if position[:end] in self.lines:
+                return Origin(self.name, self.lines[position[:end]])
+        return Origin(self.name, 1)
+
+
+def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
+    """Read the TOML file at `path`, called `name` in messages, and check it as a `fixture_file` or a `matrix_file`.
+
+    Raises CatalogError for a file that cannot be read, is not TOML, or does not fit the schema.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise CatalogError(f"{name}: cannot be read: {error.strerror}. Give the name of a readable TOML file.") from error
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{name}: is not UTF-8 at byte {error.start}. Save it as UTF-8; bytes go in {{ hex = \"..\" }}.") from error
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError(_decode_message(name, text, str(error))) from error
+    source = SourceFile(name, data, _table_lines(text))
+    error = best_match(_validator(file_kind).iter_errors(data))
+    if error is not None:
+        position = tuple(error.absolute_path)
+        raise CatalogError(f"{source.origin(position)}: {_schema_message(error, position)}")
+    return source
+
+
+def _decode_message(name: str, text: str, message: str) -> str:
+    found = _DECODE_POSITION.search(message)
+    line = found[1] if found and found[1] else str(text.count("\n") + 1)
+    return f"{name}:{line}: not valid TOML: {_DECODE_POSITION.sub('', message)}. Mend this line; see https://toml.io/en/v1.0.0."
+
+
+def _table_lines(text: str) -> dict[Position, int]:
+    """Map the position of every table to its line."""
+    bare = _TEXT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    lines: dict[Position, int] = {}
+    last_index: dict[Position, int] = {}
+    for header in _HEADER.finditer(bare):
+        keys = [key.strip() for key in header[2].split(".")]
+        position: Position = ()
+        for key in keys[:-1]:
+            position = (*position, key)
+            if position in last_index:
+                position = (*position, last_index[position])
+        position = (*position, keys[-1])
+        if header[1] == "[[":
+            last_index[position] = last_index.get(position, -1) + 1
+            position = (*position, last_index[position])
+        lines[position] = bare.count("\n", 0, header.start(1)) + 1
+    return lines
+
+
+@cache
+def _validator(file_kind: str) -> Draft202012Validator:
+    schema = json.loads(files("conformance").joinpath("schemas", "catalog.schema.json").read_text())
+    return Draft202012Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
+
+
+def _schema_message(error: ValidationError, position: Position) -> str:
+    """Say in one sentence what was found, what was expected and what to do."""
+    place = _place(position)
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = sorted(error.schema.get("properties", ()))
+        unknown = sorted(set(error.instance) - set(known))
+        return f"unknown key {unknown[0]!r} in {place}{_suggestion(unknown[0], known)}. The keys here are {', '.join(known)}."
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"{place} lacks the key {missing[0]!r}. Add it."
+    described = _description(error)
+    if described:
+        return f"{place} is {_short(error.instance)}, but {described} is expected."
+    return f"{place}: {error.message}. See conformance/schemas for what is expected."
+
+
+def _description(error: ValidationError) -> str:
+    while error is not None:
+        schema = error.schema
+        if isinstance(schema, dict) and "description" in schema:
+            return str(schema["description"])
+        error = error.parent
+    return ""
+
+
+def _place(position: Sequence[str | int]) -> str:
+    tables = [key for key in position if isinstance(key, str)]
+    if not tables:
+        return "the file"
+    if isinstance(position[-1], int) and len(position) in (2, 4):
+        return f"[[{'.'.join(tables)}]]"
+    return f"'{'.'.join(tables[1:]) or tables[0]}'"
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,39 @@
+"""The parts that fixture and matrix tables share: conditions, statuses and signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.errors import CatalogError
+from conformance.model import Condition, Origin
+from conformance.status import Exited, ExitStatus, Signalled, TimedOut
+
+# The signals that have the same number on Linux and macOS; a fixture that names another would not be portable.
+SIGNALS = {
+    "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "FPE": 8, "KILL": 9,
+    "SEGV": 11, "PIPE": 13, "ALRM": 14, "TERM": 15,
+}  # fmt: skip
+
+
+def status_in(table: dict[str, Any], origin: Origin) -> ExitStatus | None:
+    """Return the status that the keys `exit`, `signal` or `timed_out` of `table` give; None without any of them.
+
+    Raises CatalogError for a signal without a portable number, and for more than one of the keys.
+    """
+    given = [key for key in ("exit", "signal", "timed_out") if key in table]
+    if len(given) > 1:
+        raise CatalogError(f"{origin}: {' and '.join(given)} exclude each other. Keep one.")
+    if "exit" in table:
+        return Exited(table["exit"])
+    if "timed_out" in table:
+        return TimedOut()
+    if "signal" not in table:
+        return None
+    if table["signal"] not in SIGNALS:
+        raise CatalogError(f"{origin}: unknown signal {table['signal']!r}. The signals are {', '.join(SIGNALS)}.")
+    return Signalled(SIGNALS[table["signal"]])
+
+
+def condition_in(table: dict[str, Any]) -> Condition:
+    """Return the condition under the key `when`; one that always holds where there is none."""
+    return Condition(**table.get("when", {}))

@@ -1,0 +1,55 @@
+"""The `conformance` command. Each subcommand is one thin file: parse, call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+import conformance
+from conformance.cli.list_ import list_command
+from conformance.cli.run import run_command
+from conformance.cli.show import show_command
+from conformance.cli.try_ import try_command
+from conformance.errors import ConformanceError, InterruptedRunError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(conformance.__version__, prog_name="conformance")
+def group() -> None:
+    """Test whether a launcher of shell code keeps a hook's exact exit code and exact bytes.
+
+    Exit codes: 0 all as documented, 1 something differs, 2 usage or a broken file, 3 the harness, a route or a required
+    shell is broken, 4 nothing selected, 130 interrupted.
+    """
+
+
+group.add_command(run_command)
+group.add_command(try_command)
+group.add_command(list_command)
+group.add_command(show_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and exit with its documented code; errors of the user's are one message, never a traceback."""
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    try:
+        return int(group.main(args=arguments, standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except ConformanceError as error:
+        click.echo(f"conformance: {error}", err=True)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return InterruptedRunError.exit_code
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is left to say, and nowhere to say it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

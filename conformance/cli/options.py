@@ -1,0 +1,58 @@
+"""Options that several subcommands share, and how they load the catalogue."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from conformance.catalog import Catalog, load_catalog
+from conformance.errors import UsageError
+from conformance.selection import Selection
+
+DEFAULT_MATRIX = "core"
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def selection_options(command: Command) -> Command:
+    """Add MATRIX..., -k, --route and --fixture."""
+    for decorate in (
+        click.option("--fixture", "fixtures", multiple=True, metavar="GLOB", help="Only fixtures whose id matches; may be repeated."),
+        click.option(
+            "--route", "routes", multiple=True, metavar="ID|FILE", help="Only this route: an id, or a TOML file with routes of yours; may be repeated."
+        ),
+        click.option("-k", "ids", multiple=True, metavar="GLOB", help="Only cases whose id matches; without wildcards, contains it. May be repeated."),
+        click.argument("matrices", nargs=-1, metavar="[MATRIX]..."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def load(matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fixtures: Sequence[str]) -> tuple[Catalog, Selection]:
+    """Load what the selection options ask for.
+
+    Raises UsageError for an unknown route or matrix, CatalogError for a broken file.
+    """
+    files = [Path(route) for route in routes if route.endswith(".toml") or os.sep in route]
+    catalog = load_catalog(matrices or (DEFAULT_MATRIX,), files)
+    own = {str(file) for file in files}
+    wanted = [route for route in routes if route not in own]
+    known = [route.id for route in catalog.routes]
+    for route in wanted:
+        if route not in known:
+            raise UsageError(f"unknown route {route!r}: the routes are {', '.join(known)}, or give the path of a .toml file")
+    if files:
+        added = catalog.matrices[len(catalog.matrices) - len(files) :]
+        wanted += [route.id for matrix in added for route in matrix.routes]
+        if not wanted:
+            raise UsageError(f"{', '.join(sorted(own))}: holds no [[route]], so there is nothing to run. Add one.")
+    return catalog, Selection(ids=tuple(ids), routes=tuple(wanted), fixtures=tuple(fixtures))
+
+
+def default_jobs() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,99 @@
+"""`conformance run`: run cases, show the grid, write the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import click
+from rich.console import Console
+
+from conformance.campaign import Outcome, Plan, exit_code_of, finish, missing_shells, perform
+from conformance.cli.options import default_jobs, load, selection_options
+from conformance.cli.progress import progress
+from conformance.errors import UsageError
+from conformance.report.writer import ReportWriter
+from conformance.views.terminal import console_for_logs, grid, summary
+
+DEFAULT_REPORT = "conformance-report.jsonl"
+
+
+@click.command("run")
+@selection_options
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, show_default="processors", help="How many cases run at once.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first case that is not as documented.")
+@click.option("--timeout-scale", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Multiply every deadline.")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), default=DEFAULT_REPORT, show_default=True, help="Where the report goes.")
+@click.option("--json", "as_json", is_flag=True, help="Write the report to standard output, and nothing else.")
+@click.option("--allow-unavailable", is_flag=True, help="Do not fail when a required shell is missing.")
+def run_command(
+    matrices: tuple[str, ...],
+    ids: tuple[str, ...],
+    routes: tuple[str, ...],
+    fixtures: tuple[str, ...],
+    jobs: int,
+    fail_fast: bool,  # noqa: FBT001 - click passes options so
+    timeout_scale: float,
+    report: Path,
+    as_json: bool,  # noqa: FBT001
+    allow_unavailable: bool,  # noqa: FBT001
+) -> int:
+    """Run the cases of MATRIX (default: core) and say which routes keep exit codes and bytes."""
+    catalog, select = load(matrices, ids, routes, fixtures)
+    plan = Plan(catalog, select(catalog.cases()), jobs, timeout_scale, fail_fast)
+    with _report_stream(None if as_json else report) as stream:
+        writer = ReportWriter(stream, "on standard output" if as_json else str(report))
+        with progress(len(plan.cases)) as on_line:
+            outcome = perform(plan, writer, on_line)
+        missing = [] if allow_unavailable else missing_shells(plan, outcome)
+        code = exit_code_of(outcome, missing)
+        finish(plan, outcome, writer, code)
+        code = exit_code_of(outcome, missing)
+    if not as_json:
+        _show(outcome, [route.id for route in catalog.routes])
+    _say_ending(plan, outcome, missing, "standard output" if as_json else str(report))
+    return code
+
+
+@contextmanager
+def _report_stream(path: Path | None) -> Iterator[IO[str]]:
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        stream = path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--report {path}: cannot be written: {error.strerror}. Choose another place.") from error
+    try:
+        yield stream
+    finally:
+        try:
+            stream.close()
+        except OSError:
+            pass  # what could not be flushed has been reported already
+
+
+def _show(outcome: Outcome, routes: list[str]) -> None:
+    console = console_for_logs(Console(highlight=False))
+    ran = {line["route"] for line in outcome.lines}
+    console.print(grid(outcome.lines, [route for route in routes if route in ran]))
+    console.print(summary(outcome.lines, [finding.statement for finding in outcome.findings]), soft_wrap=True)
+
+
+def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -> None:
+    if outcome.unwritten is not None:
+        click.echo(f"conformance: {outcome.unwritten}", err=True)
+    elif len(outcome.results) < len(plan.cases):
+        reason = "interrupted" if outcome.interrupted else "stopped"
+        click.echo(f"conformance: {reason} after {len(outcome.results)} of {len(plan.cases)} cases; the report {report} is incomplete", err=True)
+    else:
+        click.echo(f"report: {report}", err=True)
+    for shell in missing:
+        click.echo(
+            f"conformance: {shell} is required and missing, so this run proves nothing about it; "
+            "install it, or pass --allow-unavailable to go without",
+            err=True,
+        )

@@ -1,0 +1,101 @@
+"""`conformance try -- CMD... '{{body}}'`: what a user of this launcher loses, without writing any file."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+from rich.console import Console
+
+from conformance.campaign import Outcome, Plan, exit_code_of, finish, perform
+from conformance.catalog import load_catalog
+from conformance.catalog.matrices import route_from_argv
+from conformance.cli.options import default_jobs
+from conformance.cli.progress import progress
+from conformance.dialects import DIALECTS, detect_dialects
+from conformance.errors import CatalogError, InterruptedRunError, UsageError
+from conformance.model import Matrix, Origin
+from conformance.report.writer import ReportWriter
+from conformance.selection import Selection
+from conformance.views.terminal import console_for_logs, grid, summary
+
+MATRIX = "telling"
+ROUTE = "try"
+
+
+@click.command("try", context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True, metavar="-- CMD... '{{body}}'")
+@click.option("--dialect", type=click.Choice(DIALECTS), help="What the launcher's bodies are written in. Default: found out by trying.")
+@click.option("--fixture", "fixtures", multiple=True, metavar="GLOB", help="Fixtures to run instead of the telling ones; may be repeated.")
+@click.option("--judged-by", type=click.Choice(["last-statement", "last-native"]), default="last-statement", show_default=True, help="The reading of the contract that the launcher claims.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, show_default="processors", help="How many cases run at once.")
+@click.option("--timeout-scale", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Multiply every deadline.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report (JSON lines) instead.")
+def try_command(
+    command: tuple[str, ...],
+    dialect: str | None,
+    fixtures: tuple[str, ...],
+    judged_by: str,
+    jobs: int,
+    timeout_scale: float,
+    as_json: bool,  # noqa: FBT001 - click passes options so
+) -> int:
+    """Run the telling fixtures through a launcher of yours and say what its users lose.
+
+    CMD is the launcher's command line, with {{body}} where the hook's text goes, or {{body_file}} where a file with it goes:
+
+        conformance try -- bash -c '{{body}}; exit 0'
+    """
+    catalog = load_catalog([MATRIX])
+    try:
+        route = route_from_argv(command, ROUTE, tuple(DIALECTS), judged_by, Origin("command line", 1))
+    except CatalogError as error:
+        raise UsageError(f"{error}\nFor example: conformance try -- bash -c '{{{{body}}}}'") from error
+    route = replace(route, dialects=(dialect,) if dialect else detect_dialects(route, timeout_scale))
+    globs = fixtures or tuple(glob for matrix in catalog.matrices for glob in matrix.fixtures)
+    catalog = replace(catalog, matrices=(Matrix("try", (), globs, (route,), (), Origin("command line", 1)),))
+    plan = Plan(catalog, Selection()(catalog.cases()), jobs, timeout_scale)
+    stream = io.StringIO()
+    writer = ReportWriter(stream, "in memory")
+    with progress(len(plan.cases)) as on_line:
+        outcome = perform(plan, writer, on_line)
+    code = exit_code_of(outcome, [])
+    finish(plan, outcome, writer, code)
+    if as_json:
+        click.echo(stream.getvalue(), nl=False)
+    else:
+        _show(command, route.dialects, outcome, len(plan.cases))
+    if outcome.interrupted:
+        raise InterruptedRunError(f"interrupted after {len(outcome.results)} of {len(plan.cases)} cases")
+    return code
+
+
+def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, total: int) -> None:
+    lost = [line for line in outcome.lines if line["result"] == "fail"]
+    console = console_for_logs(Console(highlight=False))
+    launcher = shlex.join(command)
+    spoken = f"bodies written in {' or '.join(dialects)}"
+    if lost:
+        console.print(f"{launcher} ({spoken}) does not keep {len(lost)} of {total} telling fixtures. Its users lose:", style="bold red", markup=False)
+        for meaning, ids in _by_meaning(lost).items():
+            console.print(f"- {meaning}:\n    {', '.join(ids)}", markup=False)
+    elif not outcome.broken:
+        console.print(f"{launcher} ({spoken}) keeps the exact status and bytes of all {total} telling fixtures.", style="bold green", markup=False)
+    console.print()
+    console.print(grid(outcome.lines, [ROUTE]))
+    console.print(summary(outcome.lines, []), soft_wrap=True)
+
+
+def _by_meaning(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Group the failed fixtures by what happened to them, the most frequent first."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        for found in line["discrepancies"]:
+            groups[found["meaning"]].append(line["fixture"])
+    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
+

@@ -1,0 +1,262 @@
+"""Judge what happened against the contract and against what is documented to deviate from it. Everything here is pure."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from conformance.catalog import Catalog, covers
+from conformance.diagnosis import status_discrepancy, stream_discrepancy
+from conformance.model import (
+    CapturedStream,
+    Case,
+    Deviation,
+    Discrepancy,
+    EnvironmentKey,
+    Expectation,
+    Facts,
+    Observation,
+    Result,
+    ResultKind,
+    Started,
+    Step,
+    StepObservation,
+)
+from conformance.payload import EMPTY, Payload, sha256
+from conformance.precedence import deviation_for
+from conformance.shapes import holds, shaped
+from conformance.status import FailedToStart, satisfies
+
+_SHELLS_OF_DIALECT = {"sh": {"sh", "bash", "dash"}, "bash": {"bash"}, "pwsh": {"pwsh"}, "powershell5": {"powershell"}, "cmd": {"cmd"}}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """All that a case is judged by: one expectation a step, and the deviations that cover the case."""
+
+    expectations: tuple[Expectation, ...]
+    deviation: Deviation | None
+    provisional: bool
+
+
+def terms_for(case: Case, expectations: Sequence[Expectation], deviations: Iterable[Deviation], facts: Facts) -> Terms:
+    """Return the terms of `case`.
+
+    `deviations` are those whose patterns cover the case. One whose observation is what the contract asks for says nothing
+    about this case and does not apply.
+
+    Raises CatalogError where two deviations tie.
+    """
+    applicable = [d for d in deviations if departs(d, case.fixture.started, expectations[-1])]
+    return Terms(
+        expectations=tuple(expectations),
+        deviation=deviation_for(applicable, case.fixture.id, case.route.id, facts),
+        provisional=not all(_was_seen(expectation, case, facts) for expectation in expectations),
+    )
+
+
+def _was_seen(expectation: Expectation, case: Case, facts: Facts) -> bool:
+    shells = {facts.shell} if case.route.shell is not None else _SHELLS_OF_DIALECT[facts.dialect]
+    return any(sighting.shell in shells and sighting.os == facts.os for sighting in expectation.seen)
+
+
+def departs(deviation: Deviation, started: Started, expectation: Expectation) -> bool:
+    """Tell whether what `deviation` documents differs from what the contract asks for at all."""
+    observed = deviation.observed
+    if observed.status is not None and not satisfies(expectation.status, observed.status):
+        return True
+    if observed.started is not None and observed.started is not started:
+        return True
+    return _stream_departs(observed.stdout, expectation.stdout, expectation.stderr) or _stream_departs(
+        observed.stderr, expectation.stderr, expectation.stdout
+    )
+
+
+def _stream_departs(pattern: Payload | str | None, expected: Payload | None, other: Payload | None) -> bool:
+    if pattern is None or expected is None:
+        return False
+    if not isinstance(pattern, str):
+        return (pattern.length, sha256(pattern)) != (expected.length, sha256(expected))
+    if pattern.startswith("sha256:"):
+        return sha256(expected) != pattern.removeprefix("sha256:")
+    return shaped(pattern, expected, other or EMPTY) != expected.slice(0, expected.length)
+
+
+def discrepancies(case: Case, step: Step, expectation: Expectation, observed: StepObservation) -> list[Discrepancy]:
+    """Return every departure of `observed` from the contract, the most telling first."""
+    found = []
+    if not satisfies(expectation.status, observed.status):
+        found.append(status_discrepancy(expectation.status, observed.status))
+    found += _started_discrepancy(case, observed)
+    found += _stdin_discrepancy(step, expectation, observed)
+    for name, captured, expected, other in _streams(expectation, observed):
+        if expected is not None and captured.difference is not None:
+            found.append(stream_discrepancy(name, captured, expected, other))
+    return found
+
+
+def _streams(
+    expectation: Expectation, observed: StepObservation
+) -> tuple[tuple[str, CapturedStream, Payload | None, Payload | None], ...]:
+    return (
+        ("stdout", observed.stdout, expectation.stdout, expectation.stderr),
+        ("stderr", observed.stderr, expectation.stderr, expectation.stdout),
+    )
+
+
+def _started_discrepancy(case: Case, observed: StepObservation) -> list[Discrepancy]:
+    marks = observed.witness.marks
+    if case.fixture.started is Started.YES and not marks:
+        return [Discrepancy("started", "the body left no mark", "the hook never started, so its exit code says nothing of it")]
+    if case.fixture.started is Started.NO and marks:
+        return [Discrepancy("started", f"{marks} statements of the body left a mark", "a hook started that must not start")]
+    return []
+
+
+def _stdin_discrepancy(step: Step, expectation: Expectation, observed: StepObservation) -> list[Discrepancy]:
+    wanted = expectation.received_bytes
+    if wanted is None:
+        return []
+    got = observed.witness.received
+    if any((record.length, record.sha256) == (wanted, sha256(step.stdin, wanted)) for record in got):
+        return []
+    came = ", ".join(f"{record.length} bytes with SHA-256 {record.sha256}" for record in got) or "nothing"
+    return [
+        Discrepancy(
+            "stdin",
+            f"stdin: expected the hook to receive the first {wanted} bytes (SHA-256 {sha256(step.stdin, wanted)}), it received {came}",
+            "the hook did not get the standard input that it was sent",
+        )
+    ]
+
+
+def judge(case: Case, terms: Terms, observation: Observation, environment: EnvironmentKey) -> Result:
+    """Return the result of `case`, with its reason: that of the first step in which something differs, or of the last."""
+    for step, expectation, observed in zip(case.fixture.steps, terms.expectations, observation.steps, strict=True):
+        found = discrepancies(case, step, expectation, observed)
+        kind, reason = _verdict(expectation, observed, found, terms.deviation)
+        if kind is not ResultKind.PASS:
+            break
+    return Result(
+        id=case.id,
+        environment=environment,
+        kind=kind,
+        reason=reason,
+        provisional=terms.provisional,
+        expected=expectation.status,
+        discrepancies=tuple(found),
+        deviation=terms.deviation,
+        observation=observation,
+    )
+
+
+def _verdict(
+    expectation: Expectation, observed: StepObservation, found: list[Discrepancy], deviation: Deviation | None
+) -> tuple[ResultKind, str]:
+    if isinstance(observed.status, FailedToStart) and observed.status.errno != errno.E2BIG:
+        return ResultKind.ERROR, f"the route's program could not be started: {observed.status}. Correct its argv."
+    if deviation is not None:
+        return _against_deviation(deviation, expectation, observed, found)
+    rule = f"{expectation.reason} ({expectation.url})"
+    if found:
+        return ResultKind.FAIL, "\n".join([*(discrepancy.statement for discrepancy in found), f"Rule: {rule}"])
+    return ResultKind.PASS, f"{observed.status}, and every byte, as expected: {rule}"
+
+
+def _against_deviation(
+    deviation: Deviation, expectation: Expectation, observed: StepObservation, found: list[Discrepancy]
+) -> tuple[ResultKind, str]:
+    documented = f"the deviation documented at {deviation.origin} ({deviation.reason}; {deviation.url})"
+    if not found:
+        return ResultKind.FIXED, (
+            f"{observed.status} and every byte came as the contract has it, so {documented} no longer happens here. "
+            "Delete it, or take this case out with `except`."
+        )
+    statements = "\n".join(discrepancy.statement for discrepancy in found)
+    if _as_documented(deviation, expectation, observed, found):
+        return ResultKind.DEVIATES, f"{statements}\nThis is {documented}."
+    return ResultKind.FAIL, f"{statements}\nThis is not what {documented} says: it documents {_pattern_text(deviation)}."
+
+
+def _as_documented(
+    deviation: Deviation, expectation: Expectation, observed: StepObservation, found: list[Discrepancy]
+) -> bool:
+    pattern = deviation.observed
+    subjects = {discrepancy.subject for discrepancy in found}
+    agreed = {
+        "status": pattern.status is not None and satisfies(pattern.status, observed.status),
+        "stdout": _stream_as_documented(pattern.stdout, observed.stdout, expectation.stdout, expectation.stderr),
+        "stderr": _stream_as_documented(pattern.stderr, observed.stderr, expectation.stderr, expectation.stdout),
+        "started": pattern.started is not None and (pattern.started is Started.YES) == bool(observed.witness.marks),
+        "stdin": pattern.started is Started.NO,
+    }
+    named = {
+        subject
+        for subject, value in (
+            ("status", pattern.status), ("stdout", pattern.stdout), ("stderr", pattern.stderr), ("started", pattern.started),
+        )
+        if value is not None
+    }  # fmt: skip
+    return all(agreed[subject] for subject in subjects | named)
+
+
+def _stream_as_documented(
+    pattern: Payload | str | None, captured: CapturedStream, expected: Payload | None, other: Payload | None
+) -> bool:
+    return pattern is not None and holds(pattern, captured, expected or EMPTY, other or EMPTY)
+
+
+def _pattern_text(deviation: Deviation) -> str:
+    observed = deviation.observed
+    parts = [str(observed.status)] if observed.status is not None else []
+    parts += [
+        f"{name} {value if isinstance(value, str) else value.describe()}"
+        for name, value in (("stdout", observed.stdout), ("stderr", observed.stderr))
+        if value is not None
+    ]
+    if observed.started is not None:
+        parts.append(f"started = {observed.started}")
+    return ", ".join(parts)
+
+
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong that no single result shows, with what to do about it."""
+
+    statement: str
+
+
+def judge_run(results: Iterable[Result], catalog: Catalog) -> list[Finding]:
+    """Return what is wrong with a run as a whole, checked against the unfiltered `catalog`.
+
+    A deviation is unused when all cases that its patterns take in were run under its condition and none needed it: the
+    contract asks for just what it documents, or more specific ones stand before it. A run of a part says nothing.
+    """
+    by_id = {result.id: result for result in results if result.observation is not None}
+    cases = catalog.cases()
+    return [
+        Finding(
+            f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases that it names. "
+            "Delete it, or mend its patterns."
+        )
+        for deviation in catalog.deviations
+        for covered in [[case for case in cases if covers(deviation, case)]]
+        if all(case.id in by_id for case in covered)
+        and any(deviation.condition.matches(facts_of(case, by_id[case.id].environment)) for case in covered)
+        and not any(by_id[case.id].deviation == deviation for case in covered)
+    ]
+
+
+def facts_of(case: Case, environment: EnvironmentKey) -> Facts:
+    """Return what conditions may ask about `case` in `environment`."""
+    return Facts(
+        os=environment.os,
+        dialect=case.dialect,
+        shell=environment.shell,
+        version=environment.version,
+        runner=case.runner,
+        judged_by=case.route.judged_by,
+    )

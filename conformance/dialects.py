@@ -1,0 +1,51 @@
+"""Find out which dialects an unknown launcher takes, by giving it bodies that only one of them can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from conformance.errors import HarnessError
+from conformance.model import Condition, Expectation, Origin, Route, Seconds, Step
+from conformance.payload import EMPTY
+from conformance.process import Cancellation, prepared_for_children
+from conformance.routes import open_executor
+from conformance.runners.local import LocalRunner
+from conformance.status import Exited
+
+DIALECTS = ("bash", "sh", "pwsh")
+DETECTION_SECONDS = 30.0
+
+_TELLING_BODIES = {
+    "pwsh": "if ($PSVersionTable) { {{mark}} }",
+    "bash": '[ -n "$BASH_VERSION" ] && {{mark}}',
+    "sh": ": && {{mark}}",
+}
+_HERE = Origin("dialect detection", 1)
+_ANYTHING = Expectation(Exited(0), None, None, None, Condition(), "", "", (), _HERE)
+
+
+def detect_dialects(route: Route, time_scale: float) -> tuple[str, ...]:
+    """Return the dialects that `route` really runs, in the order of preference; a bash runs sh bodies as well.
+
+    Raises HarnessError where no body of any dialect leaves a mark: the route starts nothing, or something unknown.
+    """
+    with closing(Cancellation()) as cancellation, prepared_for_children():
+        spoken = list(_spoken(route, LocalRunner(cancellation), time_scale))
+    if not spoken:
+        raise HarnessError(
+            "the launcher ran no body in any dialect "
+            f"({', '.join(_TELLING_BODIES)}): nothing that it was given left a mark. "
+            "Correct the command line, or name the dialect with --dialect to see what happens."
+        )
+    return tuple(dialect for dialect in DIALECTS if dialect in spoken)
+
+
+def _spoken(route: Route, runner: LocalRunner, time_scale: float) -> Iterator[str]:
+    with runner.open() as place, open_executor(route, runner, place) as executor:
+        for dialect, body in _TELLING_BODIES.items():
+            step = Step({dialect: body}, EMPTY, (_ANYTHING,))
+            if executor.perform(step, dialect, _ANYTHING, Seconds(DETECTION_SECONDS * time_scale)).witness.marks:
+                yield dialect
+                if dialect == "pwsh":
+                    return

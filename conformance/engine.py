@@ -1,0 +1,97 @@
+"""Execute cases. `Engine.execute` is the only way in which a case is run, for the CLI and pytest alike."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from conformance.catalog import Catalog, covers
+from conformance.contract import Terms, facts_of, judge, terms_for
+from conformance.errors import CatalogError, HarnessError, ShellError
+from conformance.model import Case, EnvironmentKey, Observation, Result, ResultKind, Route, Seconds
+from conformance.precedence import expectation_for
+from conformance.process import CancelledError
+from conformance.routes import open_executor
+from conformance.runners import Place, Runner
+from conformance.shells import MissingShellError
+
+DEADLINE_SECONDS = 60.0
+"""How long a body may run that is not meant to hang, in seconds at time scale 1."""
+
+
+class Engine:
+    """Runs cases at one place, one after the other; each worker has an engine of its own."""
+
+    def __init__(self, catalog: Catalog, runner: Runner, place: Place, time_scale: float) -> None:
+        """`time_scale` multiplies every deadline: above 1 for slow or busy machines."""
+        self._catalog = catalog
+        self._runner = runner
+        self._place = place
+        self._time_scale = time_scale
+
+    def execute(self, case: Case) -> Result:
+        """Run `case` and judge it. What goes wrong in the harness or the route becomes an `error` result.
+
+        Raises CancelledError when the run is cancelled, CatalogError where two expectations or deviations tie.
+        """
+        key = self._runner.environment_key(case.route)
+        unavailable = self._unavailable(case.route)
+        if unavailable is not None:
+            kind, reason = unavailable
+            return Result(case.id, key, kind, reason)
+        try:
+            terms = self._terms(case, key)
+            return judge(case, terms, self._observe(case, terms), key)
+        except (CancelledError, CatalogError):
+            raise
+        except HarnessError as error:
+            return Result(case.id, key, ResultKind.ERROR, str(error))
+        except Exception as error:  # a fault of ours must not lose the results of other cases
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            reason = f"fault in conformance itself, please report it: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+            return Result(case.id, key, ResultKind.ERROR, reason)
+
+    def _unavailable(self, route: Route) -> tuple[ResultKind, str] | None:
+        availability = self._runner.probe()
+        if not availability.available:
+            return ResultKind.UNAVAILABLE, availability.reason
+        for name in needed_shells(route):
+            try:
+                self._runner.shell(name)
+            except MissingShellError as error:
+                return ResultKind.UNAVAILABLE, str(error)
+            except ShellError as error:
+                return ResultKind.ERROR, str(error)
+        return None
+
+    def _terms(self, case: Case, key: EnvironmentKey) -> Terms:
+        facts = facts_of(case, key)
+        expectations = []
+        for step in case.fixture.steps:
+            expectation = expectation_for(step.expectations, facts)
+            assert expectation is not None, "the catalogue checks that every kind of case is covered"
+            expectations.append(expectation)
+        return terms_for(case, expectations, [d for d in self._catalog.deviations if covers(d, case)], facts)
+
+    def _observe(self, case: Case, terms: Terms) -> Observation:
+        deadline = Seconds((case.fixture.deadline or DEADLINE_SECONDS) * self._time_scale)
+        with open_executor(case.route, self._runner, self._place) as executor:
+            return Observation(
+                tuple(
+                    executor.perform(step, case.dialect, expectation, deadline)
+                    for step, expectation in zip(case.fixture.steps, terms.expectations, strict=True)
+                )
+            )
+
+
+def needed_shells(route: Route) -> tuple[str, ...]:
+    """Return the names of the shells that `route` starts by name."""
+    return (route.shell,) if route.shell is not None else ()
+
+
+@contextmanager
+def open_engine(catalog: Catalog, runner: Runner, time_scale: float) -> Iterator[Engine]:
+    """Open a place of `runner` and an engine on it."""
+    with ExitStack() as stack:
+        yield Engine(catalog, runner, stack.enter_context(runner.open()), time_scale)

@@ -1,0 +1,347 @@
+"""The frozen values that everything else passes around. They hold no live objects and can be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import NewType
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from conformance.payload import Payload
+from conformance.status import ExitStatus
+
+Seconds = NewType("Seconds", float)
+
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place in a file where a table was written."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a case before it runs: the things that a condition may ask about."""
+
+    os: str
+    dialect: str
+    shell: str
+    version: str
+    runner: str
+    judged_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The `when` of an expectation or a deviation; an absent key asks for nothing."""
+
+    os: str | None = None
+    dialect: str | None = None
+    shell: str | None = None
+    version: str | None = None
+    runner: str | None = None
+    judged_by: str | None = None
+
+    @property
+    def keys(self) -> int:
+        """How many keys are present: the more, the more specific."""
+        return sum(getattr(self, field_.name) is not None for field_ in fields(self))
+
+    def matches(self, facts: Facts) -> bool:
+        """Tell whether every key that is present agrees with `facts`."""
+        return all(
+            wanted is None or (_version_in(facts.version, wanted) if name == "version" else getattr(facts, name) == wanted)
+            for name, wanted in ((field_.name, getattr(self, field_.name)) for field_ in fields(self))
+        )
+
+
+def _version_in(version: str, specifiers: str) -> bool:
+    try:
+        return SpecifierSet(specifiers).contains(Version(version), prereleases=True)
+    except InvalidVersion:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A shell on an operating system that was really seen to give an expectation: `pwsh 7.6.9 linux`."""
+
+    shell: str
+    version: str
+    os: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a faithful route delivers, under a condition. A stream that is None may hold anything."""
+
+    status: ExitStatus
+    stdout: Payload | None
+    stderr: Payload | None
+    received_bytes: int | None
+    """How many bytes of standard input the witness must have got, from the start; None asks for no proof."""
+    condition: Condition
+    reason: str
+    url: str
+    seen: tuple[Sighting, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One body, in each dialect that can say it, with its standard input and what must come of it."""
+
+    bodies: Mapping[str, str]
+    stdin: Payload
+    expectations: tuple[Expectation, ...]
+
+
+class Started(StrEnum):
+    """Whether a faithful route starts the body at all."""
+
+    YES = "yes"
+    NO = "no"
+    UNPROVABLE = "unprovable"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """A hook and what it must deliver. `id` is `<topic>/<name>`, and permanent."""
+
+    id: str
+    summary: str
+    source: str
+    steps: tuple[Step, ...]
+    started: Started
+    unprovable_because: str
+    deadline: Seconds | None
+    origin: Origin
+
+    @property
+    def dialects(self) -> frozenset[str]:
+        """The dialects in which every step has a body."""
+        return frozenset.intersection(*(frozenset(step.bodies) for step in self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to launch a body. Texts are templates; `files` are written beside the body."""
+
+    id: str
+    kind: str
+    dialects: tuple[str, ...]
+    argv: tuple[str, ...]
+    files: Mapping[str, str]
+    environment: Mapping[str, str]
+    shell: str | None
+    """The shell that interprets the body where the route names one (`{{pwsh}}`); None for a launcher that hides it."""
+    judged_by: str
+    source: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedPattern:
+    """The observation that a deviation documents. What is None must be as the contract has it."""
+
+    status: ExitStatus | None
+    stdout: Payload | str | None
+    """A payload, or the name of a shape (`final-newline-lost`), or `sha256:...`."""
+    stderr: Payload | str | None
+    started: Started | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A known departure from the contract, with exactly what is observed instead, a reason and a URL."""
+
+    routes: tuple[str, ...]
+    fixtures: tuple[str, ...]
+    exceptions: tuple[str, ...]
+    observed: ObservedPattern
+    condition: Condition
+    reason: str
+    url: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Which fixtures meet which routes, and what is known to go wrong there."""
+
+    name: str
+    required: tuple[str, ...]
+    fixtures: tuple[str, ...]
+    routes: tuple[Route, ...]
+    deviations: tuple[Deviation, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A fixture on a route on a runner."""
+
+    fixture: Fixture
+    route: Route
+    runner: str = LOCAL
+
+    @property
+    def id(self) -> str:
+        """The permanent name, made of letters, digits and `/ - . +` only."""
+        place = "" if self.runner == LOCAL else f"+{self.runner}"
+        return f"{self.fixture.id}/{self.route.id}{place}"
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the body that this route gets: the first of its preferences that the fixture has."""
+        return next(dialect for dialect in self.route.dialects if dialect in self.fixture.dialects)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentKey:
+    """What a result was got on. Reports merge and compare by (case id, environment key)."""
+
+    os: str
+    architecture: str
+    shell: str
+    version: str
+    runner: str
+
+    def __str__(self) -> str:
+        return f"{self.os}-{self.architecture}/{self.shell}-{self.version}/{self.runner}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where a stream departs from what was expected; the windows show both sides from `window_offset`."""
+
+    offset: int
+    window_offset: int
+    expected: bytes
+    observed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedStream:
+    """What is kept of a stream, however long it was: enough to compare, name and show it."""
+
+    length: int
+    sha256: str
+    head: bytes
+    tail: bytes
+    difference: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class StdinRecord:
+    """How much of its standard input the process was sent, in bytes, and whether it closed the pipe before the end."""
+
+    sent: int
+    broken_pipe: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A process of the hook's tree that still ran when the hook had ended, or at its deadline. It was killed."""
+
+    pid: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What one witness read from its standard input."""
+
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessRecord:
+    """What the body's natives and witnesses wrote down while it ran."""
+
+    marks: int = 0
+    received: tuple[Received, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepObservation:
+    """What happened in one step."""
+
+    status: ExitStatus
+    stdout: CapturedStream
+    stderr: CapturedStream
+    stdin: StdinRecord
+    witness: WitnessRecord
+    leftovers: tuple[Leftover, ...]
+    seconds: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What happened in a case, step by step."""
+
+    steps: tuple[StepObservation, ...]
+
+
+class ResultKind(StrEnum):
+    """The seven results that a case can have."""
+
+    PASS = "pass"  # noqa: S105 - not a password
+    DEVIATES = "deviates"
+    FAIL = "fail"
+    FIXED = "fixed"
+    ERROR = "error"
+    UNAVAILABLE = "unavailable"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """One thing in which an observation departs from the contract."""
+
+    subject: str
+    """`status`, `started`, `stdin`, `stdout` or `stderr`."""
+    difference: str
+    """What was expected and what came, without a final full stop."""
+    meaning: str
+    """What that means for a caller, the same words for every case in which the same thing happened."""
+    evidence: str = ""
+    """Hexdumps, where bytes differ."""
+
+    @property
+    def statement(self) -> str:
+        """The whole of it, for a reason."""
+        return f"{self.difference}: {self.meaning}." + (f"\n{self.evidence}" if self.evidence else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The judgement of one case, with the sentence that a maintainer can paste into a bug report."""
+
+    id: str
+    environment: EnvironmentKey
+    kind: ResultKind
+    reason: str
+    provisional: bool = False
+    expected: ExitStatus | None = None
+    """What the contract asks of the last step; None where the case was not run."""
+    discrepancies: tuple[Discrepancy, ...] = ()
+    deviation: Deviation | None = None
+    """The deviation that is documented for the case, whether or not it happened."""
+    observation: Observation | None = field(default=None, repr=False)
+
+    @property
+    def gates(self) -> bool:
+        """Whether this result makes a run fail: something undocumented, on ground that was seen before."""
+        return self.kind in (ResultKind.FAIL, ResultKind.FIXED) and not self.provisional

@@ -1,0 +1,15 @@
+"""Start a process, feed and capture its three streams, and end it with its whole tree at its deadline.
+
+`run` and `prepared_for_children` are the whole interface; each operating system has one file behind it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from conformance.process.launch import CancelledError, Cancellation, Completed, Launch
+
+if sys.platform != "win32":  # Windows will be one more file; until then runners.local says that it is unavailable
+    from conformance.process.posix import prepared_for_children, run
+
+__all__ = ["CancelledError", "Cancellation", "Completed", "Launch", "prepared_for_children", "run"]

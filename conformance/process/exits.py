@@ -1,0 +1,76 @@
+"""Learn how a process ended, as early as the system allows and without collecting it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Protocol
+
+from conformance.status import Exited, ExitStatus, Signalled
+
+FOREVER_SECONDS = 3600.0
+POLL_SECONDS = 0.01
+
+
+class ExitWatch(Protocol):
+    """Watches one process."""
+
+    descriptor: int | None
+    """Becomes readable when the process has ended; None where only `status` can tell."""
+    poll_seconds: float
+    """How often `status` has to be asked."""
+
+    def status(self) -> ExitStatus | None:
+        """Return how the process ended; None while it runs."""
+
+    def close(self) -> None:
+        """Give back what the watch holds."""
+
+
+class PidfdWatch:
+    """Linux: a pidfd says that the process ended, and it stays uncollected, so that its pid and group cannot be taken anew."""
+
+    poll_seconds = FOREVER_SECONDS
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.descriptor: int | None = os.pidfd_open(pid)
+
+    def status(self) -> ExitStatus | None:
+        """Return how the process ended; None while it runs."""
+        result = os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if result is None:
+            return None
+        return Exited(result.si_status) if result.si_code == os.CLD_EXITED else Signalled(result.si_status)
+
+    def close(self) -> None:
+        """Close the pidfd."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+
+class PollingWatch:
+    """Other POSIX systems: ask every few milliseconds."""
+
+    descriptor: int | None = None
+    poll_seconds = POLL_SECONDS
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def status(self) -> ExitStatus | None:
+        """Return how the process ended; None while it runs."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        return Exited(code) if code >= 0 else Signalled(-code)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def watch_exit(process: subprocess.Popen[bytes]) -> ExitWatch:
+    """Return the best watch that this system has for `process`."""
+    return PidfdWatch(process.pid) if sys.platform == "linux" else PollingWatch(process)

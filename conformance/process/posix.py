@@ -1,0 +1,237 @@
+"""Launches on POSIX: one selector loop a process, no thread, no buffer that can fill up in either direction."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import IO
+
+import psutil
+
+from conformance.model import Seconds, StdinRecord
+from conformance.process import tree
+from conformance.process.capture import Capture
+from conformance.process.exits import ExitWatch, watch_exit
+from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
+from conformance.status import ExitStatus, FailedToStart, TimedOut
+from conformance.witness import CHUNK_BYTES
+
+PR_SET_CHILD_SUBREAPER = 36
+PR_GET_CHILD_SUBREAPER = 37
+STRAY_POLL_SECONDS = 0.02
+DRAIN_SECONDS = 5.0
+"""How long after the tree has been killed its pipes may take to end, in seconds."""
+
+
+def run(launch: Launch, cancellation: Cancellation) -> Completed:
+    """Start `launch` and return what came of it, when nothing of its tree runs any more.
+
+    Raises CancelledError when `cancellation` is thrown while it runs; the tree is killed then as well.
+    """
+    started = time.monotonic()
+    stdout, stderr = Capture(launch.stdout), Capture(launch.stderr)
+    try:
+        process = subprocess.Popen(
+            launch.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=launch.directory,
+            env=dict(launch.environment),
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        status: ExitStatus = FailedToStart(error.errno or 0, error.strerror or str(error))
+        return Completed(status, stdout.finish(), stderr.finish(), StdinRecord(0, broken_pipe=False), (), Seconds(0.0))
+    with process, _Exchange(process, launch, stdout, stderr) as exchange:
+        leftovers: list[psutil.Process] | None = None
+        try:
+            status = exchange.until_exit(started + launch.deadline, cancellation)
+            ended = time.monotonic()
+            if isinstance(status, TimedOut):
+                leftovers = [*tree.descendants(process.pid), *tree.strays(process.pid, launch.token)]
+            else:
+                exchange.linger(ended + launch.linger, cancellation)
+                leftovers = tree.strays(process.pid, launch.token)
+            described = tree.describe(leftovers)
+        finally:
+            if leftovers != [] or isinstance(status, TimedOut):
+                tree.kill_tree(process.pid, launch.token)
+            process.wait()
+        exchange.drain(time.monotonic() + DRAIN_SECONDS)
+    return Completed(
+        status, stdout.finish(), stderr.finish(), exchange.stdin_record, described, Seconds(round(ended - started, 6))
+    )
+
+
+class _Exchange:
+    """Moves bytes between the harness and one process until both sides are done."""
+
+    def __init__(self, process: subprocess.Popen[bytes], launch: Launch, stdout: Capture, stderr: Capture) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._stdin, self._payload = process.stdin, launch.stdin
+        self._token, self._pid = launch.token, process.pid
+        self._captures: dict[IO[bytes], Capture] = {process.stdout: stdout, process.stderr: stderr}
+        self._selector = selectors.DefaultSelector()
+        self._sent = 0
+        self._broken_pipe = False
+        self._exit: ExitWatch = watch_exit(process)
+
+    def __enter__(self) -> _Exchange:
+        for stream in self._captures:
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        os.set_blocking(self._stdin.fileno(), False)
+        if self._payload.length:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        else:
+            self._stdin.close()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._selector.close()
+        self._exit.close()
+
+    @property
+    def stdin_record(self) -> StdinRecord:
+        """How much the process was sent, and whether it stopped taking it."""
+        return StdinRecord(self._sent, self._broken_pipe)
+
+    def until_exit(self, deadline: float, cancellation: Cancellation) -> ExitStatus:
+        """Exchange bytes until the process ends or `deadline` (monotonic seconds) has come, and return how it ended.
+
+        Raises CancelledError.
+        """
+        if self._exit.descriptor is not None:
+            self._selector.register(self._exit.descriptor, selectors.EVENT_READ)
+        self._selector.register(cancellation.descriptor, selectors.EVENT_READ)
+        while True:
+            status = self._exit.status()
+            if status is not None:
+                return status
+            if cancellation.thrown:
+                raise CancelledError
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return TimedOut()
+            self._turn(min(remaining, self._exit.poll_seconds))
+
+    def linger(self, end: float, cancellation: Cancellation) -> None:
+        """Let what the process left running finish writing, until `end` (monotonic seconds).
+
+        Raises CancelledError.
+        """
+        if self._exit.descriptor is not None and self._exit.descriptor in self._selector.get_map():
+            self._selector.unregister(self._exit.descriptor)
+        self._stop_sending()
+        while (remaining := end - time.monotonic()) > 0:
+            if cancellation.thrown:
+                raise CancelledError
+            if not self._open_streams and not tree.strays(self._pid, self._token):
+                return
+            self._turn(min(remaining, STRAY_POLL_SECONDS))
+
+    def drain(self, end: float) -> None:
+        """Take what still stands in the pipes, now that nobody can write to them any more, at the latest until `end`."""
+        while self._open_streams and time.monotonic() < end:
+            self._turn(end - time.monotonic())
+        for stream in self._open_streams:
+            self._close(stream)
+
+    @property
+    def _open_streams(self) -> list[IO[bytes]]:
+        return [stream for stream in self._captures if not stream.closed]
+
+    def _turn(self, seconds: float) -> None:
+        for key, _ in self._selector.select(seconds):
+            if key.fileobj is self._stdin:
+                self._send()
+            elif key.fileobj in self._captures:
+                self._receive(key.fileobj)  # type: ignore[arg-type]
+
+    def _send(self) -> None:
+        try:
+            self._sent += os.write(self._stdin.fileno(), self._payload.slice(self._sent, self._sent + CHUNK_BYTES))
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._broken_pipe = True
+        if self._broken_pipe or self._sent == self._payload.length:
+            self._close(self._stdin)
+
+    def _stop_sending(self) -> None:
+        if not self._stdin.closed:
+            self._broken_pipe = True  # the process ended with part of its input unsent, and nobody else is meant to get it
+            self._close(self._stdin)
+
+    def _receive(self, stream: IO[bytes]) -> None:
+        try:
+            chunk = os.read(stream.fileno(), CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        if chunk:
+            self._captures[stream].feed(chunk)
+        else:
+            self._close(stream)
+
+    def _close(self, stream: IO[bytes]) -> None:
+        self._selector.unregister(stream)
+        stream.close()
+
+
+@contextlib.contextmanager
+def prepared_for_children() -> Iterator[None]:
+    """Make this process a good parent for hooks, and undo it on leaving.
+
+    - A signal that is ignored here would be ignored in every hook as well (a harness started by `nohup` or with `&`), and
+      pwsh hands that on to its natives; exec turns a signal that has a handler back to its default.
+    - On Linux, orphans of a hook come to this process, so that they can be found and collected.
+    """
+    with _handled_signals(), _subreaper():
+        yield
+
+
+@contextlib.contextmanager
+def _handled_signals() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread can set handlers; what it set holds here too
+        return
+    names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT")
+    ignored = [number for name in names if signal.getsignal(number := signal.Signals[name]) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, _still_ignored)
+    try:
+        yield
+    finally:
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _still_ignored(number: int, frame: object) -> None:
+    """Do nothing, as the disposition that this handler stands in for."""
+
+
+@contextlib.contextmanager
+def _subreaper() -> Iterator[None]:
+    if sys.platform != "linux":
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    before = ctypes.c_int()
+    libc.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        libc.prctl(PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)

@@ -1,0 +1,127 @@
+"""Find and kill the processes that a hook left behind, wherever they went.
+
+While a hook runs, its tree hangs below its first process. When a process dies, Linux hands its children to the nearest
+"subreaper", which the harness makes itself; so whatever is left of a tree is then a child of the harness, known by the
+token in its environment or by its session. Elsewhere all processes are searched for the token.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import psutil
+
+from conformance.model import Leftover
+from conformance.process.launch import TOKEN_VARIABLE
+
+POLL_SECONDS = 0.005
+DEATH_SECONDS = 10.0
+COMMAND_CHARACTERS = 200
+
+
+def descendants(leader: int) -> list[psutil.Process]:
+    """Return the live processes below `leader` (a pid), without itself."""
+    try:
+        return [process for process in psutil.Process(leader).children(recursive=True) if _alive(process)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def strays(leader: int, token: str) -> list[psutil.Process]:
+    """Return the live processes that a tree left outside of it: those of its session or with its token, and all below them."""
+    found: dict[int, psutil.Process] = {}
+    for process in _candidates():
+        if process.pid != leader and _belongs(process, leader, token):
+            found[process.pid] = process
+            found.update((below.pid, below) for below in descendants(process.pid))
+    return [process for process in found.values() if _alive(process)]
+
+
+def _candidates() -> Iterator[psutil.Process]:
+    if sys.platform != "linux":
+        yield from psutil.process_iter()
+        return
+    for pid in _own_children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            yield psutil.Process(pid)
+
+
+def _own_children() -> list[int]:
+    """Return the pids of this process's children; reading them from /proc takes microseconds where the kernel offers that."""
+    try:
+        return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in _children_of_task(task)]
+    except FileNotFoundError:
+        return [child.pid for child in psutil.Process().children()]
+
+
+def _children_of_task(task: Path) -> list[str]:
+    try:
+        return (task / "children").read_text().split()
+    except ProcessLookupError:  # the thread ended
+        return []
+
+
+def _belongs(process: psutil.Process, leader: int, token: str) -> bool:
+    try:
+        return os.getsid(process.pid) == leader or process.environ().get(TOKEN_VARIABLE) == token
+    except (psutil.Error, OSError):
+        return False
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def describe(processes: Iterable[psutil.Process]) -> tuple[Leftover, ...]:
+    """Return what a report says of `processes`, sorted by pid."""
+    return tuple(sorted((Leftover(process.pid, _command(process)) for process in processes), key=lambda leftover: leftover.pid))
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return (" ".join(process.cmdline()) or process.name())[:COMMAND_CHARACTERS]
+    except psutil.Error:
+        return "(ended)"
+
+
+def kill_tree(leader: int, token: str) -> None:
+    """Kill `leader`, everything below it and every stray, and wait until all of them are gone.
+
+    A process may fork while it is being killed; its child becomes a stray, so the search is repeated until it finds none.
+    Of the dead, only the pids found here are collected: the harness may have other children.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+    seen: set[int] = set()
+    end = time.monotonic() + DEATH_SECONDS
+    while (remaining := [*descendants(leader), *strays(leader, token)]) and time.monotonic() < end:
+        seen.update(process.pid for process in remaining)
+        _kill(remaining)
+        time.sleep(POLL_SECONDS)
+    if sys.platform == "linux":
+        for pid in seen | set(_own_zombies_in_session(leader)):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _kill(processes: Iterable[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            process.kill()
+
+
+def _own_zombies_in_session(leader: int) -> Iterator[int]:
+    """Yield the dead of the tree that ended by themselves after their parents, and were handed to the harness."""
+    for pid in _own_children():
+        with contextlib.suppress(psutil.Error, OSError):
+            if pid != leader and os.getsid(pid) == leader and psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                yield pid

@@ -1,0 +1,81 @@
+"""The lines of a report as JSON values, and back."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from conformance.model import CapturedStream, Difference, Result, StepObservation
+from conformance.status import status_to_json
+
+FORMAT = 1
+
+
+def result_line(result: Result) -> dict[str, Any]:
+    """Return the line of `result`."""
+    steps = result.observation.steps if result.observation is not None else ()
+    deviation = result.deviation
+    return {
+        "kind": "result",
+        "id": result.id,
+        "environment": str(result.environment),
+        "fixture": result.id.rpartition("/")[0],
+        "route": result.id.rpartition("/")[2],
+        "result": str(result.kind),
+        "status": status_to_json(steps[-1].status) if steps else None,
+        "expected": status_to_json(result.expected) if result.expected is not None else None,
+        "reason": result.reason,
+        "discrepancies": [{"subject": found.subject, "meaning": found.meaning} for found in result.discrepancies],
+        "basis": "bytes",
+        "provisional": result.provisional,
+        "deviation": None
+        if deviation is None
+        else {"origin": str(deviation.origin), "reason": deviation.reason, "url": deviation.url},
+        "steps": [_step(step) for step in steps],
+    }
+
+
+def _step(step: StepObservation) -> dict[str, Any]:
+    return {
+        "status": status_to_json(step.status),
+        "stdout": _stream(step.stdout),
+        "stderr": _stream(step.stderr),
+        "stdin": {"sent": step.stdin.sent, "broken_pipe": step.stdin.broken_pipe},
+        "witness": {
+            "marks": step.witness.marks,
+            "received": [{"bytes": received.length, "sha256": received.sha256} for received in step.witness.received],
+        },
+        "leftovers": [{"pid": leftover.pid, "command": leftover.command} for leftover in step.leftovers],
+        "seconds": step.seconds,
+    }
+
+
+def _stream(stream: CapturedStream) -> dict[str, Any]:
+    return {
+        "bytes": stream.length,
+        "sha256": stream.sha256,
+        "head": encode_bytes(stream.head),
+        "tail": encode_bytes(stream.tail),
+        "difference": _difference(stream.difference),
+    }
+
+
+def _difference(difference: Difference | None) -> dict[str, Any] | None:
+    if difference is None:
+        return None
+    return {
+        "offset": difference.offset,
+        "window_offset": difference.window_offset,
+        "expected": encode_bytes(difference.expected),
+        "observed": encode_bytes(difference.observed),
+    }
+
+
+def encode_bytes(data: bytes) -> str:
+    """Return `data` in base64, in which a report holds all bytes of hooks."""
+    return base64.b64encode(data).decode()
+
+
+def decode_bytes(text: str) -> bytes:
+    """Return the bytes that `encode_bytes` wrote; raises ValueError for anything else."""
+    return base64.b64decode(text, validate=True)

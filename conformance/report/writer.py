@@ -1,0 +1,76 @@
+"""Write a report line by line, so that nothing measured is lost whatever ends the run."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import IO, Any
+
+import conformance
+from conformance.catalog import Catalog
+from conformance.contract import Finding
+from conformance.errors import HarnessError
+from conformance.model import Case
+from conformance.report.codec import FORMAT
+
+
+class ReportWriter:
+    """Writes one report. A line is flushed as soon as it is complete."""
+
+    def __init__(self, stream: IO[str], name: str) -> None:
+        """Write to `stream`, called `name` in messages."""
+        self._stream = stream
+        self._name = name
+        self._counts: Counter[str] = Counter()
+
+    def header(self, catalog: Catalog, cases: tuple[Case, ...], environment: Mapping[str, Any]) -> None:
+        """Begin the report: what is run, and on what.
+
+        Raises HarnessError where the report cannot be written, as do the other methods.
+        """
+        self._line(
+            {
+                "kind": "header",
+                "format": FORMAT,
+                "tool": {"name": "shell-exit-conformance", "version": conformance.__version__},
+                "suite": {"digest": catalog.digest, "matrices": [matrix.name for matrix in catalog.matrices]},
+                **environment,
+                "cases": len(cases),
+                "started_at": _now(),
+            }
+        )
+
+    def result(self, line: Mapping[str, Any]) -> None:
+        """Write the line of one result."""
+        self._counts[line["result"]] += 1
+        self._line(line)
+
+    def footer(self, findings: list[Finding], exit_code: int) -> None:
+        """End the report. Only a run that went through all of its cases has a footer."""
+        self._line(
+            {
+                "kind": "footer",
+                "results": dict(sorted(self._counts.items())),
+                "findings": [finding.statement for finding in findings],
+                "exit_code": exit_code,
+                "finished_at": _now(),
+            }
+        )
+
+    def _line(self, value: Mapping[str, Any]) -> None:
+        try:
+            self._stream.write(json.dumps(value, ensure_ascii=True) + "\n")
+            self._stream.flush()
+        except OSError as error:
+            raise HarnessError(
+                f"the report {self._name} cannot be written: {error.strerror}. What was measured until now is in it; "
+                "make room, or choose another place with --report."
+            ) from error
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+

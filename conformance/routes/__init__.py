@@ -1,0 +1,35 @@
+"""Routes: how a body is launched. `open_executor` picks the implementation of a route's kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from conformance.model import Expectation, Route, Seconds, Step, StepObservation
+from conformance.routes.one_shot import open_one_shot
+from conformance.runners import Place, Runner
+
+
+class Executor(Protocol):
+    """Performs steps; it lives for one case, or for as long as it is reusable."""
+
+    def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Seconds) -> StepObservation:
+        """Run the step's body in `dialect` and return what happened.
+
+        Streams are compared with `expectation` as they come; the whole tree is killed after `deadline` seconds.
+        Raises HarnessError where the route is broken, CancelledError when the run is cancelled.
+        """
+
+    def reusable(self) -> bool:
+        """Whether the next case may borrow this executor."""
+
+
+RouteKind = Callable[[Route, Runner, Place], AbstractContextManager[Executor]]
+
+KINDS: Mapping[str, RouteKind] = {"one-shot": open_one_shot}
+
+
+def open_executor(route: Route, runner: Runner, place: Place) -> AbstractContextManager[Executor]:
+    """Return an executor for `route` at `place`."""
+    return KINDS[route.kind](route, runner, place)

@@ -1,0 +1,92 @@
+"""One-shot routes: a fresh process for every body. They are pure data: argv, files and environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from conformance.model import Expectation, Route, Seconds, Step, StepObservation
+from conformance.process import Launch
+from conformance.runners import Place, Runner, Stage
+from conformance.template import Placeholder, render
+
+EXTENSIONS = {"sh": ".sh", "bash": ".sh", "pwsh": ".ps1", "powershell5": ".ps1", "cmd": ".cmd"}
+LINGER_SECONDS = 0.5
+"""How long a child that the hook left behind may hold the pipes before it is killed, in seconds at time scale 1."""
+
+
+class OneShot:
+    """Starts the route's argv for each step."""
+
+    def __init__(self, route: Route, runner: Runner, place: Place) -> None:
+        self._route = route
+        self._runner = runner
+        self._place = place
+
+    def reusable(self) -> bool:
+        """A one-shot route keeps nothing between bodies."""
+        return True
+
+    def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Seconds) -> StepObservation:
+        """Run the step's body in a process of its own and return what happened."""
+        with self._place.stage() as stage:
+            launch = self._launch(step, dialect, expectation, deadline, stage)
+            completed = self._place.run(launch)
+            return StepObservation(
+                status=completed.status,
+                stdout=completed.stdout,
+                stderr=completed.stderr,
+                stdin=completed.stdin,
+                witness=self._place.witnessed(stage),
+                leftovers=completed.leftovers,
+                seconds=completed.seconds,
+            )
+
+    def _launch(self, step: Step, dialect: str, expectation: Expectation, deadline: Seconds, stage: Stage) -> Launch:
+        body = render(step.bodies[dialect], lambda placeholder: self._place.native(placeholder, dialect, stage))
+        texts = _LaunchTexts(self._route, self._runner, stage, body, EXTENSIONS[dialect])
+        return Launch(
+            argv=tuple(texts.rendered(argument) for argument in self._route.argv),
+            environment={**stage.environment, **self._route.environment},
+            directory=stage.working_directory,
+            stdin=step.stdin,
+            stdout=expectation.stdout,
+            stderr=expectation.stderr,
+            deadline=deadline,
+            linger=Seconds(LINGER_SECONDS),
+        )
+
+
+class _LaunchTexts:
+    """Renders a route's texts for one launch, writing the files that they name."""
+
+    def __init__(self, route: Route, runner: Runner, stage: Stage, body: str, extension: str) -> None:
+        self._route = route
+        self._runner = runner
+        self._stage = stage
+        self._body = body
+        self._extension = extension
+
+    def rendered(self, text: str) -> str:
+        return render(text, self._value)
+
+    def _value(self, placeholder: Placeholder) -> str:
+        if placeholder.name == "body":
+            return self._body
+        if placeholder.name == "body_file":
+            return self._write("body", self._body)
+        if placeholder.name == "file":
+            name = placeholder.argument or ""
+            return self._write(name, self.rendered(self._route.files[name]))
+        return str(self._runner.shell(placeholder.name).path)
+
+    def _write(self, name: str, text: str) -> str:
+        path = self._stage.folder / f"{name}{self._extension}"
+        path.write_bytes(text.encode())
+        return str(path)
+
+
+@contextmanager
+def open_one_shot(route: Route, runner: Runner, place: Place) -> Iterator[OneShot]:
+    """Return an executor for a one-shot route."""
+    yield OneShot(route, runner, place)

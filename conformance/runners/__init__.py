@@ -1,0 +1,68 @@
+"""Runners: where the processes of a route run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from conformance.model import EnvironmentKey, Route, WitnessRecord
+from conformance.process import Completed, Launch
+from conformance.shells import Shell
+from conformance.template import Placeholder
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether a runner can be used on this machine; `reason` says why not."""
+
+    available: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one case has to itself at a place."""
+
+    folder: Path
+    """Holds the body and the route's files."""
+    working_directory: Path
+    environment: Mapping[str, str]
+    """The whole environment of the case's processes."""
+    witness_file: Path
+
+
+class Place(Protocol):
+    """An opened runner: one worker's private corner of it."""
+
+    def stage(self) -> AbstractContextManager[Stage]:
+        """Prepare what one case has to itself, and clear it away afterwards."""
+
+    def native(self, placeholder: Placeholder, dialect: str, stage: Stage) -> str:
+        """Render `{{native:N}}`, `{{mark}}` or `{{witness}}` for a body in `dialect`."""
+
+    def run(self, launch: Launch) -> Completed:
+        """Run a process to its end."""
+
+    def witnessed(self, stage: Stage) -> WitnessRecord:
+        """Read what the body's natives and witnesses wrote down."""
+
+
+class Runner(Protocol):
+    """Where cases run."""
+
+    name: str
+
+    def probe(self) -> Availability:
+        """Tell whether this machine has what the runner needs."""
+
+    def shell(self, name: str) -> Shell:
+        """Return the shell called `name` there; raises ShellError, the same one each time."""
+
+    def environment_key(self, route: Route) -> EnvironmentKey:
+        """Return the environment key of results that `route` gets there, as far as its shell is known."""
+
+    def open(self) -> AbstractContextManager[Place]:
+        """Open a place for one worker."""

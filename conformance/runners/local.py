@@ -1,0 +1,189 @@
+"""The local runner: cases run as processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from conformance import process, witness
+from conformance.errors import ShellError
+from conformance.model import LOCAL, EnvironmentKey, Route, WitnessRecord
+from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
+from conformance.runners import Availability, Stage
+from conformance.runners.witness_record import read_witness_record
+from conformance.shells import Shell, dotnet_root, probe_shell
+from conformance.template import Placeholder
+
+OPERATING_SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
+
+_NATIVE = """#!/bin/sh
+# Leaves its mark in the witness record $2 and exits with $1.
+printf 'native %s\\n' "$1" >>"$2"
+exit "$1"
+"""
+_WITNESS = """#!/bin/sh
+exec {python} -I -S {program} "$@"
+"""
+
+
+def local_os() -> str:
+    """Return the name that conditions use for this operating system."""
+    return OPERATING_SYSTEMS.get(sys.platform, sys.platform)
+
+
+def child_environment(home: Path, temporary: Path) -> dict[str, str]:
+    """Return the environment of every child: small, and the same on every machine but for PATH and folders.
+
+    `TERM` and `NO_COLOR` are left out on purpose: set, they hide losses (escape sequences around a hook's JSON).
+    """
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "POWERSHELL_TELEMETRY_OPTOUT": "1",
+        "POWERSHELL_UPDATECHECK": "Off",
+        "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+    }
+    root = dotnet_root()
+    return {**environment, "DOTNET_ROOT": root} if root else environment
+
+
+class LocalRunner:
+    """Runs cases on this machine. Shells are probed once for all places."""
+
+    name = LOCAL
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        """Launches end at once when `cancellation` is thrown."""
+        self._cancellation = cancellation
+        self._lock = threading.Lock()
+        self._shells: dict[str, Shell | ShellError] = {}
+
+    def probe(self) -> Availability:
+        """Tell whether this operating system is supported yet."""
+        if sys.platform == "win32":
+            return Availability(available=False, reason="launching on Windows is not implemented yet")
+        return Availability(available=True)
+
+    def shell(self, name: str) -> Shell:
+        """Return the shell called `name`.
+
+        Raises ShellError where it is missing or is not that shell, the same one each time.
+        """
+        with self._lock:
+            if name not in self._shells:
+                self._shells[name] = self._probe(name)
+            found = self._shells[name]
+        if isinstance(found, ShellError):
+            raise found
+        return found
+
+    def _probe(self, name: str) -> Shell | ShellError:
+        with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+            try:
+                return probe_shell(name, child_environment(Path(folder), Path(folder)))
+            except ShellError as error:
+                return error
+
+    def environment_key(self, route: Route) -> EnvironmentKey:
+        """Return the environment key of results that `route` gets here."""
+        shell, version = route.shell, "unknown"
+        if shell is None:
+            shell = Path(route.argv[0]).name
+        else:
+            try:
+                probed = self.shell(shell)
+                shell, version = probed.name, probed.version
+            except (ShellError, KeyError):
+                pass
+        return EnvironmentKey(local_os(), platform.machine().lower(), shell, version, self.name)
+
+    @contextmanager
+    def open(self) -> Iterator[LocalPlace]:
+        """Open a place: a private folder with a home, which is removed with everything in it."""
+        folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=_plain_temporary_folder()))
+        try:
+            yield LocalPlace(folder, self._cancellation)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _plain_temporary_folder() -> str | None:
+    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside quotes of any kind."""
+    usual = tempfile.gettempdir()
+    return None if re.fullmatch(r"[\w./-]+", usual) else "/tmp"  # noqa: S108 - mkdtemp makes a private folder there
+
+
+class LocalPlace:
+    """A private folder of this machine."""
+
+    def __init__(self, folder: Path, cancellation: Cancellation) -> None:
+        self._folder = folder
+        self._cancellation = cancellation
+        (folder / "home").mkdir()
+        self._write_program("native", _NATIVE)
+        program = shlex.quote(str(Path(witness.__file__).resolve()))
+        self._write_program("witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
+
+    def _write_program(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    @contextmanager
+    def stage(self) -> Iterator[Stage]:
+        """Make a folder for one case, with a working directory and a temporary directory of its own."""
+        token = uuid.uuid4().hex[:12]
+        folder = self._folder / token
+        working, temporary = folder / "work", folder / "tmp"
+        working.mkdir(parents=True)
+        temporary.mkdir()
+        environment = {**child_environment(self._folder / "home", temporary), TOKEN_VARIABLE: token}
+        try:
+            yield Stage(folder, working, environment, folder / f"witness-{token}")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def native(self, placeholder: Placeholder, dialect: str, stage: Stage) -> str:
+        """Render a body's template; the witness record's path is in the text, since a route may pass no environment."""
+        record = stage.witness_file
+        if placeholder.name == "native":
+            return f"{self._folder}/native {placeholder.argument} {record}"
+        if placeholder.name == "witness":
+            return f"{self._folder}/witness {record}"
+        if dialect in ("pwsh", "powershell5"):
+            return f"[IO.File]::AppendAllText('{record}', \"mark`n\")"
+        return f"printf 'mark\\n' >>{record}"
+
+    def run(self, launch: Launch) -> Completed:
+        """Run a process of this machine to its end.
+
+        Raises CancelledError when the run is cancelled meanwhile.
+        """
+        return process.run(launch, self._cancellation)
+
+    def witnessed(self, stage: Stage) -> WitnessRecord:
+        """Read the case's witness record."""
+        return read_witness_record(stage.witness_file)
+
+
+def public_path(path: Path | str) -> str:
+    """Return `path` for a report: what is private of this machine (home, cache) is named, not shown."""
+    text = re.sub(r"^.*?/shell-exit-conformance/", "{{cache}}/", str(path))
+    return re.sub(rf"(?<![\w/]){re.escape(str(Path.home()))}(?=/|$|:)", "~", text)
+
+
+def documented_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment given to children, fit for a report."""
+    return {name: ":".join(public_path(part) for part in value.split(":")) for name, value in environment.items()}

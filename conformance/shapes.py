@@ -1,0 +1,64 @@
+"""The ways in which routes are known to damage a stream, as functions of the bytes that should have come."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+from conformance.model import CapturedStream
+from conformance.payload import Payload, chunks, sha256
+
+SIMPLE_SHAPES = {
+    "empty": lambda data, other: b"",
+    "final-newline-lost": lambda data, other: data.removesuffix(b"\n"),
+    "final-newline-added": lambda data, other: data + b"\n",
+    "crlf-to-lf": lambda data, other: data.replace(b"\r\n", b"\n"),
+    "lf-to-crlf": lambda data, other: re.sub(rb"(?<!\r)\n", b"\r\n", data),
+    "utf8-lossy": lambda data, other: data.decode("utf-8", "replace").encode(),
+    "merged-with-stderr": lambda data, other: data + other,
+}
+"""Name -> function of the stream's own bytes and of the other stream's."""
+
+LARGEST_SHAPED_BYTES = 16 * 1024 * 1024
+"""Streams above this size are not transformed, so that a diagnosis cannot take unbounded memory."""
+
+
+def shaped(shape: str, expected: Payload, other: Payload) -> bytes:
+    """Return what `expected` becomes under `shape`; `other` is what the other stream should hold.
+
+    Raises ValueError for an unknown shape.
+    """
+    data = b"".join(chunks(expected))
+    if shape in SIMPLE_SHAPES:
+        return SIMPLE_SHAPES[shape](data, b"".join(chunks(other)))
+    side, _, size = shape.partition(":")
+    if side == "tail":
+        return data[len(data) - min(int(size), len(data)) :]
+    if side == "head":
+        return data[: int(size)]
+    raise ValueError(f"unknown shape {shape!r}")
+
+
+def holds(pattern: Payload | str, captured: CapturedStream, expected: Payload, other: Payload) -> bool:
+    """Tell whether `captured` is exactly what `pattern` (a payload, a shape or `sha256:...`) says."""
+    if not isinstance(pattern, str):
+        return (captured.length, captured.sha256) == (pattern.length, sha256(pattern))
+    if pattern.startswith("sha256:"):
+        return captured.sha256 == pattern.removeprefix("sha256:")
+    return _is(captured, shaped(pattern, expected, other))
+
+
+def recognised(captured: CapturedStream, expected: Payload, other: Payload) -> Iterator[str]:
+    """Yield the names of the shapes that turn `expected` into exactly what was captured."""
+    if max(expected.length, other.length) > LARGEST_SHAPED_BYTES:
+        return
+    own = b"".join(chunks(expected))
+    for shape, function in SIMPLE_SHAPES.items():
+        damaged = function(own, b"".join(chunks(other)))
+        if damaged != own and _is(captured, damaged):
+            yield shape
+
+
+def _is(captured: CapturedStream, data: bytes) -> bool:
+    return captured.length == len(data) and captured.sha256 == hashlib.sha256(data).hexdigest()

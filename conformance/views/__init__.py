@@ -1,0 +1,1 @@
+"""Views: what people see of a report. They are made from its lines, never from a run."""

@@ -1,0 +1,101 @@
+"""The grid of fixtures and routes, and the summary below it, for a terminal or a log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from conformance.status import signal_name
+
+Line = Mapping[str, Any]
+
+STYLES = {
+    "pass": "green", "deviates": "yellow", "fail": "bold red", "fixed": "bold magenta",
+    "error": "bold red", "unavailable": "dim", "skipped": "dim",
+}  # fmt: skip
+WORDS = {
+    "pass": "ok", "deviates": "dev", "fail": "FAIL", "fixed": "FIXED",
+    "error": "ERROR", "unavailable": "n/a", "skipped": "skip",
+}  # fmt: skip
+MEANINGS = (
+    ("pass", "the exact exit status and the exact bytes came through"),
+    ("deviates", "they did not, exactly as is documented"),
+    ("fail", "they did not, and nothing documents that"),
+    ("fixed", "a documented deviation no longer happens"),
+    ("error", "the harness or the route is broken"),
+    ("unavailable", "the shell or the runner is missing"),
+    ("skipped", "the route cannot express the fixture"),
+)
+
+
+def console_for_logs(console: Console) -> Console:
+    """Return a console that never breaks a row where the output is not a terminal: a log scrolls, a broken grid misleads."""
+    if console.is_terminal:
+        return console
+    return Console(file=console.file, width=1000, color_system=None, soft_wrap=True)
+
+
+def grid(lines: Sequence[Line], routes: Sequence[str]) -> Table:
+    """Return the table of results, a row a fixture and a column a route."""
+    cells = {(line["fixture"], line["route"]): line for line in lines}
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("fixture", no_wrap=True)
+    for route in routes:
+        table.add_column(route.replace("-", "\n", 1), no_wrap=True)
+    for fixture in sorted({line["fixture"] for line in lines}):
+        table.add_row(fixture, *(_cell(cells.get((fixture, route))) for route in routes))
+    return table
+
+
+def _cell(line: Line | None) -> Text:
+    if line is None:
+        return Text("-", style="dim")
+    word = WORDS[line["result"]]
+    if line["result"] in ("deviates", "fail"):
+        word = f"{word} {_difference(line)}"
+    return Text(word + ("?" if line["provisional"] else ""), style=STYLES[line["result"]])
+
+
+def _difference(line: Line) -> str:
+    subjects = [found["subject"] for found in line["discrepancies"]]
+    return f"{short_status(line['expected'])}>{short_status(line['status'])}" if "status" in subjects else ",".join(subjects)
+
+
+def short_status(status: Mapping[str, Any]) -> str:
+    """Return a status in a few characters: `7`, `KILL`, `hang`."""
+    if status["kind"] == "exited":
+        return str(status["code"])
+    if status["kind"] == "signalled":
+        return signal_name(status["number"]).removeprefix("SIG")
+    return {"timed_out": "hang", "failed_to_start": "unstartable"}.get(status["kind"], "nothing")
+
+
+def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
+    """Return what needs attention, each with its reason, and the counts."""
+    parts: list[RenderableType] = []
+    for line in lines:
+        if line["result"] in ("fail", "fixed", "error"):
+            note = " (provisional: this shell was not seen on this system before, so it does not fail the run)" if line["provisional"] else ""
+            heading = f"\n{WORDS[line['result']]} {line['id']} on {line['environment']}{note}"
+            parts += [Text(heading, style=STYLES[line["result"]]), Text(line["reason"])]
+    parts += [Text(f"\nFAIL {finding}", style="bold red") for finding in findings]
+    parts += _unavailable(lines)
+    counts = Counter(line["result"] for line in lines)
+    parts.append(Text())
+    parts += [
+        Text.assemble((f"{counts[kind]:5d} {kind:<12}", STYLES[kind]), meaning) for kind, meaning in MEANINGS if counts[kind]
+    ]
+    provisional = sum(bool(line["provisional"]) for line in lines)
+    if provisional:
+        parts.append(Text(f"{provisional:5d} of them provisional: never seen on this shell and system, so they do not fail the run"))
+    return Group(*parts)
+
+
+def _unavailable(lines: Sequence[Line]) -> list[RenderableType]:
+    reasons = Counter(line["reason"] for line in lines if line["result"] in ("unavailable", "skipped"))
+    return [Text(f"\n{count} cases were not run: {reason}", style="bold") for reason, count in reasons.items()]
