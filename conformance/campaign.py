@@ -13,13 +13,25 @@ from typing import Any
 from conformance.catalog import Catalog
 from conformance.contract import Finding, judge_run
 from conformance.engine import needed_shells
-from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, InterruptedRunError, ShellError
+from conformance.errors import (
+    ALL_AS_DOCUMENTED,
+    SOMETHING_DIFFERS,
+    HarnessError,
+    InterruptedRunError,
+    ShellError,
+)
 from conformance.model import Case, Result, ResultKind
 from conformance.process import Cancellation, prepared_for_children
 from conformance.report.codec import result_line
 from conformance.report.writer import ReportWriter
 from conformance.runners import Runner
-from conformance.runners.local import LocalRunner, child_environment, documented_environment, local_os, public_path
+from conformance.runners.local import (
+    LocalRunner,
+    child_environment,
+    documented_environment,
+    local_os,
+    public_path,
+)
 from conformance.schedule import run_cases
 
 ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -121,7 +133,11 @@ def describe_environment(plan: Plan, runner: Runner) -> dict[str, Any]:
     asked = sorted({shell for case in plan.cases for shell in needed_shells(case.route)})
     return {
         "environment": f"{local_os()}-{platform.machine().lower()}/{runner.name}",
-        "system": {"release": platform.release(), "distribution": _distribution(), "python": platform.python_version()},
+        "system": {
+            "release": platform.release(),
+            "distribution": _distribution(),
+            "python": platform.python_version(),
+        },
         "shells": [_describe_shell(name, runner) for name in asked],
         "child_environment": documented_environment(child_environment(Path("{{place}}/home"), Path("{{case}}/tmp"))),
         "routes": [route.id for route in plan.catalog.routes if route.id in routes],
@@ -133,7 +149,13 @@ def _describe_shell(name: str, runner: Runner) -> dict[str, str]:
         shell = runner.shell(name)
     except ShellError as error:
         return {"asked": name, "unavailable": public_path(str(error))}
-    return {"asked": name, "name": shell.name, "version": shell.version, "path": public_path(shell.path), "found": shell.found}
+    return {
+        "asked": name,
+        "name": shell.name,
+        "version": shell.version,
+        "path": public_path(shell.path),
+        "found": shell.found,
+    }
 
 
 def _distribution() -> str:

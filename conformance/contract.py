@@ -1,4 +1,4 @@
-"""Judge what happened against the contract and against what is documented to deviate from it. Everything here is pure."""
+"""Judge what happened against the contract and what is documented to deviate from it. Everything here is pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,13 @@ from conformance.precedence import deviation_for
 from conformance.shapes import holds, shaped
 from conformance.status import FailedToStart, satisfies
 
-_SHELLS_OF_DIALECT = {"sh": {"sh", "bash", "dash"}, "bash": {"bash"}, "pwsh": {"pwsh"}, "powershell5": {"powershell"}, "cmd": {"cmd"}}
+_SHELLS_OF_DIALECT = {
+    "sh": {"sh", "bash", "dash"},
+    "bash": {"bash"},
+    "pwsh": {"pwsh"},
+    "powershell5": {"powershell"},
+    "cmd": {"cmd"},
+}
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,8 @@ class Terms:
 def terms_for(case: Case, expectations: Sequence[Expectation], deviations: Iterable[Deviation], facts: Facts) -> Terms:
     """Return the terms of `case`.
 
-    `deviations` are those whose patterns cover the case. One whose observation is what the contract asks for says nothing
-    about this case and does not apply.
+    `deviations` are those whose patterns cover the case. One whose observation is what the contract asks for says
+    nothing about this case and does not apply.
 
     Raises CatalogError where two deviations tie.
     """
@@ -108,9 +114,17 @@ def _streams(
 def _started_discrepancy(case: Case, observed: StepObservation) -> list[Discrepancy]:
     marks = observed.witness.marks
     if case.fixture.started is Started.YES and not marks:
-        return [Discrepancy("started", "the body left no mark", "the hook never started, so its exit code says nothing of it")]
+        return [
+            Discrepancy(
+                "started",
+                "the body left no mark",
+                "the hook never started, so its exit code says nothing of it",
+            )
+        ]
     if case.fixture.started is Started.NO and marks:
-        return [Discrepancy("started", f"{marks} statements of the body left a mark", "a hook started that must not start")]
+        return [
+            Discrepancy("started", f"{marks} statements of the body left a mark", "a hook started that must not start")
+        ]
     return []
 
 
@@ -125,14 +139,15 @@ def _stdin_discrepancy(step: Step, expectation: Expectation, observed: StepObser
     return [
         Discrepancy(
             "stdin",
-            f"stdin: expected the hook to receive the first {wanted} bytes (SHA-256 {sha256(step.stdin, wanted)}), it received {came}",
+            f"stdin: expected the hook to receive the first {wanted} bytes "
+            f"(SHA-256 {sha256(step.stdin, wanted)}), it received {came}",
             "the hook did not get the standard input that it was sent",
         )
     ]
 
 
 def judge(case: Case, terms: Terms, observation: Observation, environment: EnvironmentKey) -> Result:
-    """Return the result of `case`, with its reason: that of the first step in which something differs, or of the last."""
+    """Return the result of `case`, with its reason: that of the first step that differs, or of the last."""
     for step, expectation, observed in zip(case.fixture.steps, terms.expectations, observation.steps, strict=True):
         found = discrepancies(case, step, expectation, observed)
         kind, reason = _verdict(expectation, observed, found, terms.deviation)
@@ -155,7 +170,10 @@ def _verdict(
     expectation: Expectation, observed: StepObservation, found: list[Discrepancy], deviation: Deviation | None
 ) -> tuple[ResultKind, str]:
     if isinstance(observed.status, FailedToStart) and observed.status.errno != errno.E2BIG:
-        return ResultKind.ERROR, f"the route's program could not be started: {observed.status}. Correct its argv."
+        return (
+            ResultKind.ERROR,
+            f"the route's program could not be started: {observed.status}. Correct its argv.",
+        )
     if deviation is not None:
         return _against_deviation(deviation, expectation, observed, found)
     rule = f"{expectation.reason} ({expectation.url})"
@@ -176,7 +194,10 @@ def _against_deviation(
     statements = "\n".join(discrepancy.statement for discrepancy in found)
     if _as_documented(deviation, expectation, observed, found):
         return ResultKind.DEVIATES, f"{statements}\nThis is {documented}."
-    return ResultKind.FAIL, f"{statements}\nThis is not what {documented} says: it documents {_pattern_text(deviation)}."
+    return (
+        ResultKind.FAIL,
+        f"{statements}\nThis is not what {documented} says: it documents {_pattern_text(deviation)}.",
+    )
 
 
 def _as_documented(
@@ -194,7 +215,8 @@ def _as_documented(
     named = {
         subject
         for subject, value in (
-            ("status", pattern.status), ("stdout", pattern.stdout), ("stderr", pattern.stderr), ("started", pattern.started),
+            ("status", pattern.status), ("stdout", pattern.stdout),
+            ("stderr", pattern.stderr), ("started", pattern.started),
         )
         if value is not None
     }  # fmt: skip
@@ -220,8 +242,6 @@ def _pattern_text(deviation: Deviation) -> str:
     return ", ".join(parts)
 
 
-
-
 @dataclass(frozen=True)
 class Finding:
     """Something wrong that no single result shows, with what to do about it."""
@@ -239,7 +259,7 @@ def judge_run(results: Iterable[Result], catalog: Catalog) -> list[Finding]:
     cases = catalog.cases()
     return [
         Finding(
-            f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases that it names. "
+            f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases it names. "
             "Delete it, or mend its patterns."
         )
         for deviation in catalog.deviations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.model import CapturedStream, Difference, Discrepancy
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.shapes import recognised
-from conformance.status import Exited, ExitStatus, Signalled, TimedOut
+from conformance.status import SHELL_SIGNAL_BASE, Exited, ExitStatus, Signalled, TimedOut
 
 _SHAPE_MEANINGS = {
     "empty": "is lost as a whole",
@@ -32,7 +32,11 @@ def _status_meaning(expected: ExitStatus, observed: ExitStatus) -> str:
         return "the process that the caller waits for died of a signal, which says nothing of the hook"
     if not isinstance(observed, Exited):
         return "the caller gets no exit code at all"
-    return _code_meaning(expected.code if isinstance(expected, Exited) else 128 + expected.number, observed.code)  # type: ignore[union-attr]
+    if isinstance(expected, Exited):
+        return _code_meaning(expected.code, observed.code)
+    if isinstance(expected, Signalled):
+        return _code_meaning(SHELL_SIGNAL_BASE + expected.number, observed.code)
+    return "the caller sees an exit code where there is none to see"
 
 
 def _code_meaning(expected: int, observed: int) -> str:
@@ -49,7 +53,9 @@ def _code_meaning(expected: int, observed: int) -> str:
     return "the caller sees another code than the hook's own"
 
 
-def stream_discrepancy(name: str, captured: CapturedStream, expected: Payload, other_expected: Payload | None) -> Discrepancy:
+def stream_discrepancy(
+    name: str, captured: CapturedStream, expected: Payload, other_expected: Payload | None
+) -> Discrepancy:
     """Return the whole statement on a stream that differs: lengths, first differing offset, hexdumps and meaning.
 
     `other_expected` is what the other of stdout and stderr should hold; None where that may be anything.
@@ -58,7 +64,8 @@ def stream_discrepancy(name: str, captured: CapturedStream, expected: Payload, o
     assert difference is not None
     return Discrepancy(
         name,
-        f"{name}: expected {expected.describe()}, came {captured.length} bytes, the first difference is at byte offset {difference.offset}",
+        f"{name}: expected {expected.describe()}, came {captured.length} bytes, "
+        f"the first difference is at byte offset {difference.offset}",
         f"{name} {_stream_meaning(captured, expected, other_expected or EMPTY)}",
         side_by_side(difference),
     )

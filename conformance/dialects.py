@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from conformance.errors import HarnessError
-from conformance.model import Condition, Expectation, Origin, Route, Seconds, Step
+from conformance.model import Condition, Deadline, Expectation, Origin, Route, Seconds, Step
 from conformance.payload import EMPTY
 from conformance.process import Cancellation, prepared_for_children
 from conformance.routes import open_executor
@@ -42,10 +42,11 @@ def detect_dialects(route: Route, time_scale: float) -> tuple[str, ...]:
 
 
 def _spoken(route: Route, runner: LocalRunner, time_scale: float) -> Iterator[str]:
+    deadline = Deadline(Seconds(DETECTION_SECONDS * time_scale), None)
     with runner.open() as place, open_executor(route, runner, place) as executor:
         for dialect, body in _TELLING_BODIES.items():
             step = Step({dialect: body}, EMPTY, (_ANYTHING,))
-            if executor.perform(step, dialect, _ANYTHING, Seconds(DETECTION_SECONDS * time_scale)).witness.marks:
+            if executor.perform(step, dialect, _ANYTHING, deadline).witness.marks:
                 yield dialect
                 if dialect == "pwsh":
                     return

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from conformance.catalog import Catalog, covers
 from conformance.contract import Terms, facts_of, judge, terms_for
 from conformance.errors import CatalogError, HarnessError, ShellError
-from conformance.model import Case, EnvironmentKey, Observation, Result, ResultKind, Route, Seconds
+from conformance.model import Case, Deadline, EnvironmentKey, Observation, Result, ResultKind, Route, Seconds
 from conformance.precedence import expectation_for
 from conformance.process import CancelledError
 from conformance.routes import open_executor
@@ -49,7 +49,8 @@ class Engine:
             return Result(case.id, key, ResultKind.ERROR, str(error))
         except Exception as error:  # a fault of ours must not lose the results of other cases
             where = traceback.extract_tb(error.__traceback__)[-1]
-            reason = f"fault in conformance itself, please report it: {type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+            fault = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+            reason = f"fault in conformance itself, please report it: {fault}"
             return Result(case.id, key, ResultKind.ERROR, reason)
 
     def _unavailable(self, route: Route) -> tuple[ResultKind, str] | None:
@@ -75,7 +76,11 @@ class Engine:
         return terms_for(case, expectations, [d for d in self._catalog.deviations if covers(d, case)], facts)
 
     def _observe(self, case: Case, terms: Terms) -> Observation:
-        deadline = Seconds((case.fixture.deadline or DEADLINE_SECONDS) * self._time_scale)
+        own = case.fixture.deadline
+        deadline = Deadline(
+            total=Seconds(DEADLINE_SECONDS * self._time_scale),
+            after_start=Seconds(own * self._time_scale) if own is not None else None,
+        )
         with open_executor(case.route, self._runner, self._place) as executor:
             return Observation(
                 tuple(

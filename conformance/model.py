@@ -60,7 +60,8 @@ class Condition:
     def matches(self, facts: Facts) -> bool:
         """Tell whether every key that is present agrees with `facts`."""
         return all(
-            wanted is None or (_version_in(facts.version, wanted) if name == "version" else getattr(facts, name) == wanted)
+            wanted is None
+            or (_version_in(facts.version, wanted) if name == "version" else getattr(facts, name) == wanted)
             for name, wanted in ((field_.name, getattr(self, field_.name)) for field_ in fields(self))
         )
 
@@ -125,12 +126,23 @@ class Fixture:
     started: Started
     unprovable_because: str
     deadline: Seconds | None
+    """For a hook that hangs on purpose: how many seconds after its start it is killed."""
     origin: Origin
 
     @property
     def dialects(self) -> frozenset[str]:
         """The dialects in which every step has a body."""
         return frozenset.intersection(*(frozenset(step.bodies) for step in self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When a step is killed with its whole tree."""
+
+    total: Seconds
+    """Seconds after the launch."""
+    after_start: Seconds | None
+    """Seconds after the body has left its first mark, for a body that hangs on purpose; `total` bounds its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +235,7 @@ class EnvironmentKey:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first place where a stream departs from what was expected; the windows show both sides from `window_offset`."""
+    """The first place where a stream departs from the expected one, and both sides from `window_offset` on."""
 
     offset: int
     window_offset: int
@@ -297,7 +309,7 @@ class Observation:
 class ResultKind(StrEnum):
     """The seven results that a case can have."""
 
-    PASS = "pass"  # noqa: S105 - not a password
+    PASS = "pass"
     DEVIATES = "deviates"
     FAIL = "fail"
     FIXED = "fixed"

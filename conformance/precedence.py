@@ -21,14 +21,18 @@ def expectation_for(expectations: Iterable[Expectation], facts: Facts) -> Expect
 
 
 def deviation_for(deviations: Iterable[Deviation], fixture_id: str, route_id: str, facts: Facts) -> Deviation | None:
-    """Return the most specific of `deviations`, which all apply to the case: an exact id beats a glob, more keys beat fewer.
+    """Return the most specific of `deviations`, which all apply to the case: an exact id beats a glob.
 
     Raises CatalogError that names both where two are equally specific.
     """
     matching = [deviation for deviation in deviations if deviation.condition.matches(facts)]
     return _most_specific(
         matching,
-        lambda deviation: (fixture_id in deviation.fixtures, route_id in deviation.routes, deviation.condition.keys),
+        lambda deviation: (
+            fixture_id in deviation.fixtures,
+            route_id in deviation.routes,
+            deviation.condition.keys,
+        ),
     )
 
 
@@ -38,7 +42,7 @@ def _most_specific(statements: list[Statement], rank: Callable[[Statement], tupl
     ranked = sorted(statements, key=rank, reverse=True)
     if len(ranked) > 1 and rank(ranked[0]) == rank(ranked[1]):
         raise CatalogError(
-            f"{ranked[0].origin}: ties with {ranked[1].origin}: both hold for the same case and neither is more specific. "
+            f"{ranked[0].origin}: ties with {ranked[1].origin}: both hold for the same case, equally specific. "
             "Add a key to the `when` of one of them."
         )
     return ranked[0]

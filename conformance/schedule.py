@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 from conformance.catalog import Catalog
 from conformance.engine import open_engine
@@ -22,7 +22,9 @@ def expected_seconds(case: Case) -> float:
     return (case.fixture.deadline or 0.0) + _SECONDS_BY_DIALECT.get(case.dialect, _SECONDS_OF_A_SMALL_SHELL)
 
 
-def run_cases(catalog: Catalog, cases: Iterable[Case], runner: Runner, jobs: int, time_scale: float) -> Iterator[Result]:
+def run_cases(
+    catalog: Catalog, cases: Iterable[Case], runner: Runner, jobs: int, time_scale: float
+) -> Generator[Result, None, None]:
     """Run `cases` with `jobs` workers and yield the results in the order in which they come.
 
     When the generator is closed, no further case begins. When the run is cancelled it ends early.
@@ -42,7 +44,7 @@ def run_cases(catalog: Catalog, cases: Iterable[Case], runner: Runner, jobs: int
                     outcomes.put(engine.execute(case))
         except CancelledError:
             waiting.clear()
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+        except BaseException as error:
             waiting.clear()
             outcomes.put(error)
         finally:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from conformance.model import CapturedStream
 from conformance.payload import Payload, chunks, sha256
 
-SIMPLE_SHAPES = {
+SIMPLE_SHAPES: Mapping[str, Callable[[bytes, bytes], bytes]] = {
     "empty": lambda data, other: b"",
     "final-newline-lost": lambda data, other: data.removesuffix(b"\n"),
     "final-newline-added": lambda data, other: data + b"\n",

@@ -50,7 +50,10 @@ def _probe_posix(name: str, environment: Mapping[str, str]) -> Shell:
     completed = _run([on_path, "-c", script], environment)
     found = re.fullmatch(r"is-a-shell (?P<version>\d+(?:\.\d+)*)?.*", completed.stdout)
     if found is None or completed.returncode != 7:
-        raise ShellError(f"{on_path} is not a POSIX shell: `-c '{script}'` exited {completed.returncode} and printed {completed.stdout!r}")
+        raise ShellError(
+            f"{on_path} is not a POSIX shell: `-c '{script}'` exited {completed.returncode} "
+            f"and printed {completed.stdout!r}"
+        )
     return Shell(identity, found["version"] or _packaged_version(path), path, "PATH")
 
 
@@ -61,7 +64,11 @@ def _packaged_version(path: Path) -> str:
         return "unknown"
     package = path.resolve().name
     completed = subprocess.run(
-        [dpkg, "--show", "--showformat=${Version}", package], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [dpkg, "--show", "--showformat=${Version}", package],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     found = re.match(r"(?:\d+:)?(\d+(?:\.\d+)*)", completed.stdout)
     return found[1] if completed.returncode == 0 and found else "unknown"
@@ -74,9 +81,18 @@ def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
     if program is None and chosen:
         raise ShellError(f"CONFORMANCE_PWSH={chosen} is not a program that can be run: correct it or unset it")
     if program is None:
-        raise MissingShellError("pwsh is not on PATH: start through `python3 bootstrap.py`, which installs it, or set CONFORMANCE_PWSH")
+        raise MissingShellError(
+            "pwsh is not on PATH: start through `python3 bootstrap.py`, which installs it, or set CONFORMANCE_PWSH"
+        )
     path = program_behind_shim(Path(program))
-    command = [str(path), "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", "$PSVersionTable.PSVersion.ToString()"]
+    command = [
+        str(path),
+        "-NoLogo",
+        "-NoProfile",
+        "-NonInteractive",
+        "-Command",
+        "$PSVersionTable.PSVersion.ToString()",
+    ]
     completed = _run(command, environment)
     version = completed.stdout.strip()
     if completed.returncode != 0 or not re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version):
@@ -90,7 +106,8 @@ def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
 def program_behind_shim(program: Path) -> Path:
     """Return the real pwsh behind the shim that `dotnet tool install` writes; any other program as it is.
 
-    The shim starts pwsh as a second process: it turns death by signal n into exit 128+n, and killing it leaves pwsh running.
+    The shim starts pwsh as a second process: it turns death by signal n into exit 128+n, and killing it leaves pwsh
+    running.
     """
     platform = "win" if os.name == "nt" else "unix"
     real = sorted(program.parent.glob(f".store/powershell/*/powershell/*/tools/*/any/{platform}/{program.name}"))

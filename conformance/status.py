@@ -1,7 +1,7 @@
 """Exit statuses: how a process ended, kept apart by kind.
 
-A status is never derived from a number that could mean two things: a hook that exits 137 is `exited(137)`, one killed by
-SIGKILL is `signalled(9)`, one killed by the harness at its deadline is `timed_out`.
+A status is never derived from a number that could mean two things: a hook that exits 137 is `exited(137)`, one killed
+by SIGKILL is `signalled(9)`, one killed by the harness at its deadline is `timed_out`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ _KINDS: dict[str, type[ExitStatus]] = {
 def satisfies(expected: ExitStatus, observed: ExitStatus) -> bool:
     """Tell whether `observed` is what `expected` asks for.
 
-    A death by signal n may arrive as `signalled(n)` or as `exited(128+n)`: the same body gives one through `bash -c`, which
-    replaces itself by its last command, and the other from a file.
+    A death by signal n may arrive as `signalled(n)` or as `exited(128+n)`: the same body gives one through `bash -c`,
+    which replaces itself by its last command, and the other from a file.
     Source: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
     """
     if isinstance(expected, Signalled):

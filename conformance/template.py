@@ -1,7 +1,7 @@
 """`{{name}}`, `{{name:argument}}` and `{{name|filter}}` in bodies, argv and files.
 
-The names are a closed set, and `{x}` stays legal PowerShell. Text in double braces that starts with a letter is always taken
-for a template, so that a misspelt one cannot pass for shell code; `{{ x }}`, with a space, is left alone.
+The names are a closed set, and `{x}` stays legal PowerShell. Text in double braces that starts with a letter is always
+taken for a template, so that a misspelt one cannot pass for shell code; `{{ x }}`, with a space, is left alone.
 """
 
 from __future__ import annotations
@@ -57,13 +57,17 @@ def placeholders(text: str, names: Collection[str]) -> tuple[Placeholder, ...]:
     for candidate in _LOOKS_LIKE_ONE.finditer(text):
         match = _TEMPLATE.fullmatch(candidate.group())
         if match is None:
-            raise ValueError(f"{candidate.group()} is not a template: write {{{{name}}}}, {{{{name:argument}}}} or {{{{name|filter}}}}")
+            raise ValueError(
+                f"{candidate.group()} is no template: write {{{{name}}}}, {{{{name:argument}}}} or {{{{name|filter}}}}"
+            )
         placeholder = _placeholder(match)
         if placeholder.name not in names:
             raise ValueError(f"unknown template {candidate.group()}: the names here are {', '.join(sorted(names))}")
         for name in placeholder.filters:
             if name not in FILTERS:
-                raise ValueError(f"unknown filter |{name} in {candidate.group()}: the filters are {', '.join(sorted(FILTERS))}")
+                raise ValueError(
+                    f"unknown filter |{name} in {candidate.group()}: the filters are {', '.join(sorted(FILTERS))}"
+                )
         found.append(placeholder)
     return tuple(found)
 

@@ -1,4 +1,4 @@
-"""`fixtures/*.toml` and `matrices/*.toml` become fixtures, matrices and cases; every error names the file and the line."""
+"""`fixtures/*.toml` and `matrices/*.toml` become fixtures, matrices and cases; errors name file and line."""
 
 from __future__ import annotations
 
@@ -67,13 +67,15 @@ def covers(deviation: Deviation, case: Case) -> bool:
     )
 
 
-def load_catalog(matrices: Sequence[str], route_files: Sequence[Path] = (), fixture_folder: Path | None = None) -> Catalog:
-    """Load all fixtures, the matrices called `matrices` (shipped names, or paths of files) and the users' `route_files`.
+def load_catalog(
+    matrices: Sequence[str], route_files: Sequence[Path] = (), fixture_folder: Path | None = None
+) -> Catalog:
+    """Load all fixtures, the matrices called `matrices` (shipped names or paths) and the users' `route_files`.
 
     Raises UsageError for an unknown matrix, CatalogError for a broken file.
     """
     folder = fixture_folder or data_folder("fixtures")
-    paths = [*(_matrix_path(name) for name in matrices), *route_files]
+    paths = [*(matrix_path(name) for name in matrices), *route_files]
     loaded = tuple(read_matrix(path, _display_name(path)) for path in paths)
     catalog = Catalog(read_fixtures(folder), loaded, _digest([*sorted(folder.glob("*.toml")), *paths], loaded))
     _check(catalog)
@@ -85,12 +87,18 @@ def matrix_names() -> tuple[str, ...]:
     return tuple(path.stem for path in sorted(data_folder("matrices").glob("*.toml")))
 
 
-def _matrix_path(name: str) -> Path:
+def matrix_path(name: str, base: Path = Path()) -> Path:
+    """Return the file of the matrix called `name`: a shipped one, or a path (relative to `base`) that ends in `.toml`.
+
+    Raises UsageError for anything else.
+    """
     if name in matrix_names():
         return data_folder("matrices") / f"{name}.toml"
     if name.endswith(".toml"):
-        return Path(name)
-    raise UsageError(f"unknown matrix {name!r}: the matrices are {', '.join(matrix_names())}, or the path of a .toml file")
+        return base / name
+    raise UsageError(
+        f"unknown matrix {name!r}: the matrices are {', '.join(matrix_names())}, or the path of a .toml file"
+    )
 
 
 def _display_name(path: Path) -> str:
@@ -121,14 +129,18 @@ def _check(catalog: Catalog) -> None:
         for glob in (*deviation.fixtures, *deviation.exceptions):
             _check_glob(glob, ids, f"{deviation.origin}: 'fixtures'", "fixture")
         if not any(covers(deviation, case) for case in cases):
-            raise CatalogError(f"{deviation.origin}: the deviation matches no case of the catalogue. Mend its patterns, or delete it.")
+            raise CatalogError(
+                f"{deviation.origin}: the deviation matches no case of the catalogue. Mend its patterns, or delete it."
+            )
 
 
 def _check_routes(catalog: Catalog) -> None:
     first: dict[str, Route] = {}
     for route in catalog.routes:
         if route.id in first:
-            raise CatalogError(f"{route.origin}: the route {route.id!r} stands already at {first[route.id].origin}. Rename one of them.")
+            raise CatalogError(
+                f"{route.origin}: the route {route.id!r} stands already at {first[route.id].origin}. Rename one."
+            )
         first[route.id] = route
 
 

@@ -92,7 +92,9 @@ def _payload(value: Any, origin: Origin, key: str) -> Payload:
     try:
         return payload_from_toml(value)
     except ValueError as error:
-        raise CatalogError(f"{origin}: {key} is not a payload: {error}. Write whole bytes, such as {{ hex = \"00 ff\" }}.") from error
+        raise CatalogError(
+            f'{origin}: {key} is not a payload: {error}. Write whole bytes, such as {{ hex = "00 ff" }}.'
+        ) from error
 
 
 def _check_bodies(fixture: Fixture) -> None:
@@ -125,7 +127,8 @@ def _check_coverage(fixture: Fixture) -> None:
         for facts in _kinds_of_case(step):
             if expectation_for(step.expectations, facts) is None:
                 raise CatalogError(
-                    f"{fixture.origin}: no expectation covers dialect {facts.dialect}, judged by {facts.judged_by}, on {facts.os}. "
+                    f"{fixture.origin}: no expectation covers dialect {facts.dialect}, judged by {facts.judged_by}, "
+                    f"on {facts.os}. "
                     "Add an [[fixture.expect]] without `when`, or one that matches."
                 )
 
@@ -144,5 +147,3 @@ def _kinds_of_case(step: Step) -> Iterator[Facts]:
             ("last-statement", "last-native"),
         ),
     )
-
-

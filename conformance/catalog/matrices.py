@@ -24,28 +24,42 @@ def read_matrix(path: Path, name: str) -> Matrix:
     Raises CatalogError for a broken file or an unknown shell.
     """
     source = read_source(path, name, "matrix_file")
-    routes = tuple(_route(source, index, table, path.parent) for index, table in enumerate(source.data.get("route", ())))
+    routes = tuple(
+        _route(source, index, table, path.parent) for index, table in enumerate(source.data.get("route", ()))
+    )
     for shell in source.data.get("required", ()):
         if shell not in SHELL_NAMES:
-            raise CatalogError(f"{name}:1: unknown shell {shell!r} in 'required'. The shells are {', '.join(sorted(SHELL_NAMES))}.")
+            raise CatalogError(
+                f"{name}:1: unknown shell {shell!r} in 'required'. The shells are {', '.join(sorted(SHELL_NAMES))}."
+            )
     return Matrix(
         name=path.stem,
         required=tuple(source.data.get("required", ())),
         fixtures=tuple(source.data.get("fixtures", ())),
         routes=routes,
         deviations=tuple(
-            _deviation(source.origin(("deviation", index)), table) for index, table in enumerate(source.data.get("deviation", ()))
+            _deviation(source.origin(("deviation", index)), table)
+            for index, table in enumerate(source.data.get("deviation", ()))
         ),
         origin=Origin(name, 1),
     )
 
 
-def route_from_argv(argv: tuple[str, ...], route_id: str, dialects: tuple[str, ...], judged_by: str, origin: Origin) -> Route:
+def route_from_argv(
+    argv: tuple[str, ...], route_id: str, dialects: tuple[str, ...], judged_by: str, origin: Origin
+) -> Route:
     """Return the one-shot route that a command line describes.
 
     Raises CatalogError where the hook's text would never reach the launcher, or a template is unknown.
     """
-    table = {"id": route_id, "kind": "one-shot", "dialects": list(dialects), "argv": list(argv), "judged_by": judged_by, "source": ""}
+    table = {
+        "id": route_id,
+        "kind": "one-shot",
+        "dialects": list(dialects),
+        "argv": list(argv),
+        "judged_by": judged_by,
+        "source": "",
+    }
     return _build_route(table, {}, origin)
 
 
@@ -59,11 +73,14 @@ def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -
     found = list(_launch_placeholders(table["argv"], texts, origin))
     if not any(placeholder.name in DELIVERIES for placeholder in found):
         raise CatalogError(
-            f"{origin}: route {table['id']!r} has no {{{{body}}}} and no {{{{body_file}}}}, so the hook's text never reaches the launcher. "
+            f"{origin}: route {table['id']!r} has no {{{{body}}}} and no {{{{body_file}}}}, "
+            "so the hook's text never reaches the launcher. "
             "Put one of them where the launcher takes it."
         )
     if table.get("shell", "sh") not in SHELL_NAMES:
-        raise CatalogError(f"{origin}: unknown shell {table['shell']!r}. The shells are {', '.join(sorted(SHELL_NAMES))}.")
+        raise CatalogError(
+            f"{origin}: unknown shell {table['shell']!r}. The shells are {', '.join(sorted(SHELL_NAMES))}."
+        )
     named_shells = [placeholder.name for placeholder in found if placeholder.name in SHELL_NAMES]
     return Route(
         id=table["id"],
@@ -85,7 +102,9 @@ def _file_text(value: str | dict[str, str], folder: Path, name: str, origin: Ori
     try:
         return (folder / value["path"]).read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise CatalogError(f"{origin}: files.{name}: cannot read {value['path']!r} beside the matrix: {error}. Mend the path.") from error
+        raise CatalogError(
+            f"{origin}: files.{name}: cannot read {value['path']!r} beside the matrix: {error}. Mend the path."
+        ) from error
 
 
 def _launch_placeholders(argv: list[str], texts: dict[str, str], origin: Origin) -> Iterator[Placeholder]:
@@ -131,4 +150,4 @@ def _observed_stream(value: str | dict[str, str] | None, origin: Origin) -> Payl
     try:
         return Literal(bytes.fromhex(value["hex"]))
     except ValueError as error:
-        raise CatalogError(f"{origin}: hex is not a row of whole bytes: {error}. Write it like \"00 ff\".") from error
+        raise CatalogError(f'{origin}: hex is not a row of whole bytes: {error}. Write it like "00 ff".') from error

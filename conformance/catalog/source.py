@@ -54,18 +54,22 @@ def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
     try:
         text = path.read_bytes().decode()
     except OSError as error:
-        raise CatalogError(f"{name}: cannot be read: {error.strerror}. Give the name of a readable TOML file.") from error
+        raise CatalogError(
+            f"{name}: cannot be read: {error.strerror}. Give the name of a readable TOML file."
+        ) from error
     except UnicodeDecodeError as error:
-        raise CatalogError(f"{name}: is not UTF-8 at byte {error.start}. Save it as UTF-8; bytes go in {{ hex = \"..\" }}.") from error
+        raise CatalogError(
+            f'{name}: is not UTF-8 at byte {error.start}. Save it as UTF-8; bytes go in {{ hex = ".." }}.'
+        ) from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CatalogError(_decode_message(name, text, str(error))) from error
     source = SourceFile(name, data, _table_lines(text))
-    error = best_match(_validator(file_kind).iter_errors(data))
-    if error is not None:
-        position = tuple(error.absolute_path)
-        raise CatalogError(f"{source.origin(position)}: {_schema_message(error, position)}")
+    misfit = best_match(_validator(file_kind).iter_errors(data))
+    if misfit is not None:
+        position = tuple(misfit.absolute_path)
+        raise CatalogError(f"{source.origin(position)}: {_schema_message(misfit, position)}")
     return source
 
 
@@ -107,7 +111,8 @@ def _schema_message(error: ValidationError, position: Position) -> str:
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         known = sorted(error.schema.get("properties", ()))
         unknown = sorted(set(error.instance) - set(known))
-        return f"unknown key {unknown[0]!r} in {place}{_suggestion(unknown[0], known)}. The keys here are {', '.join(known)}."
+        suggestion = _suggestion(unknown[0], known)
+        return f"unknown key {unknown[0]!r} in {place}{suggestion}. The keys here are {', '.join(known)}."
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{place} lacks the key {missing[0]!r}. Add it."

@@ -40,13 +40,22 @@ def list_command(
 
 def _rows(what: str, catalog: Catalog, cases: tuple[Case, ...]) -> list[dict[str, Any]]:
     if what == "cases":
-        return [{"id": case.id, "fixture": case.fixture.id, "route": case.route.id, "dialect": case.dialect} for case in cases]
+        return [
+            {"id": case.id, "fixture": case.fixture.id, "route": case.route.id, "dialect": case.dialect}
+            for case in cases
+        ]
     if what == "fixtures":
         found = {case.fixture.id: case.fixture for case in cases}
         return [{"id": id_, "summary": fixture.summary, "source": fixture.source} for id_, fixture in found.items()]
     used = {case.route.id for case in cases}
     return [
-        {"id": route.id, "kind": route.kind, "dialects": list(route.dialects), "judged_by": route.judged_by, "source": route.source}
+        {
+            "id": route.id,
+            "kind": route.kind,
+            "dialects": list(route.dialects),
+            "judged_by": route.judged_by,
+            "source": route.source,
+        }
         for route in catalog.routes
         if route.id in used
     ]

@@ -21,18 +21,36 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def selection_options(command: Command) -> Command:
     """Add MATRIX..., -k, --route and --fixture."""
     for decorate in (
-        click.option("--fixture", "fixtures", multiple=True, metavar="GLOB", help="Only fixtures whose id matches; may be repeated."),
         click.option(
-            "--route", "routes", multiple=True, metavar="ID|FILE", help="Only this route: an id, or a TOML file with routes of yours; may be repeated."
+            "--fixture",
+            "fixtures",
+            multiple=True,
+            metavar="GLOB",
+            help="Only fixtures whose id matches; may be repeated.",
         ),
-        click.option("-k", "ids", multiple=True, metavar="GLOB", help="Only cases whose id matches; without wildcards, contains it. May be repeated."),
+        click.option(
+            "--route",
+            "routes",
+            multiple=True,
+            metavar="ID|FILE",
+            help="Only this route: an id, or a TOML file with routes of yours; may be repeated.",
+        ),
+        click.option(
+            "-k",
+            "ids",
+            multiple=True,
+            metavar="GLOB",
+            help="Only cases whose id matches; without wildcards, contains it. May be repeated.",
+        ),
         click.argument("matrices", nargs=-1, metavar="[MATRIX]..."),
     ):
         command = decorate(command)
     return command
 
 
-def load(matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fixtures: Sequence[str]) -> tuple[Catalog, Selection]:
+def load(
+    matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fixtures: Sequence[str]
+) -> tuple[Catalog, Selection]:
     """Load what the selection options ask for.
 
     Raises UsageError for an unknown route or matrix, CatalogError for a broken file.
@@ -44,7 +62,9 @@ def load(matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fix
     known = [route.id for route in catalog.routes]
     for route in wanted:
         if route not in known:
-            raise UsageError(f"unknown route {route!r}: the routes are {', '.join(known)}, or give the path of a .toml file")
+            raise UsageError(
+                f"unknown route {route!r}: the routes are {', '.join(known)}, or give the path of a .toml file"
+            )
     if files:
         added = catalog.matrices[len(catalog.matrices) - len(files) :]
         wanted += [route.id for matrix in added for route in matrix.routes]

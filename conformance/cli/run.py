@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -23,10 +23,29 @@ DEFAULT_REPORT = "conformance-report.jsonl"
 
 @click.command("run")
 @selection_options
-@click.option("-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, show_default="processors", help="How many cases run at once.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=default_jobs,
+    show_default="processors",
+    help="How many cases run at once.",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that is not as documented.")
-@click.option("--timeout-scale", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Multiply every deadline.")
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), default=DEFAULT_REPORT, show_default=True, help="Where the report goes.")
+@click.option(
+    "--timeout-scale",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    help="Multiply every deadline.",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=DEFAULT_REPORT,
+    show_default=True,
+    help="Where the report goes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the report to standard output, and nothing else.")
 @click.option("--allow-unavailable", is_flag=True, help="Do not fail when a required shell is missing.")
 def run_command(
@@ -70,10 +89,8 @@ def _report_stream(path: Path | None) -> Iterator[IO[str]]:
     try:
         yield stream
     finally:
-        try:
+        with suppress(OSError):  # what could not be flushed has been reported already
             stream.close()
-        except OSError:
-            pass  # what could not be flushed has been reported already
 
 
 def _show(outcome: Outcome, routes: list[str]) -> None:
@@ -88,7 +105,11 @@ def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -
         click.echo(f"conformance: {outcome.unwritten}", err=True)
     elif len(outcome.results) < len(plan.cases):
         reason = "interrupted" if outcome.interrupted else "stopped"
-        click.echo(f"conformance: {reason} after {len(outcome.results)} of {len(plan.cases)} cases; the report {report} is incomplete", err=True)
+        click.echo(
+            f"conformance: {reason} after {len(outcome.results)} of {len(plan.cases)} cases; "
+            f"the report {report} is incomplete",
+            err=True,
+        )
     else:
         click.echo(f"report: {report}", err=True)
     for shell in missing:

@@ -17,7 +17,14 @@ from conformance.status import status_to_json
 
 @click.command("show")
 @click.argument("id_", metavar="ID")
-@click.option("--matrix", "matrices", multiple=True, default=(DEFAULT_MATRIX,), show_default=True, help="Where to look; may be repeated.")
+@click.option(
+    "--matrix",
+    "matrices",
+    multiple=True,
+    default=(DEFAULT_MATRIX,),
+    show_default=True,
+    help="Where to look; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show_command(id_: str, matrices: tuple[str, ...], as_json: bool) -> int:  # noqa: FBT001 - click passes options so
     """Show the body, argv, expectations and sources of the case or fixture ID."""
@@ -29,7 +36,12 @@ def show_command(id_: str, matrices: tuple[str, ...], as_json: bool) -> int:  # 
 def _describe(catalog: Catalog, id_: str) -> dict[str, Any]:
     for case in catalog.cases():
         if case.id == id_:
-            return {"case": id_, **_fixture(case.fixture, (case.dialect,)), "route": _route(case.route), "deviations": _deviations(catalog, case)}
+            return {
+                "case": id_,
+                **_fixture(case.fixture, (case.dialect,)),
+                "route": _route(case.route),
+                "deviations": _deviations(catalog, case),
+            }
     for fixture in catalog.fixtures:
         if fixture.id == id_:
             return _fixture(fixture, tuple(sorted(fixture.dialects)))
@@ -110,7 +122,9 @@ def _deviation(deviation: Deviation) -> dict[str, Any]:
 def _as_text(value: Any, indent: str = "") -> str:
     """Lay out nested values as an indented outline; texts of several lines keep their lines."""
     if isinstance(value, dict):
-        return "\n".join(f"{indent}{key}:{_beside(item, indent)}" for key, item in value.items() if item not in ("", [], {}))
+        return "\n".join(
+            f"{indent}{key}:{_beside(item, indent)}" for key, item in value.items() if item not in ("", [], {})
+        )
     if isinstance(value, list):
         return "\n".join(f"{indent}-{_beside(item, indent)}" for item in value)
     return "\n".join(f"{indent}{line}" for line in _printable(str(value)).split("\n"))

@@ -30,11 +30,40 @@ ROUTE = "try"
 
 @click.command("try", context_settings={"ignore_unknown_options": True})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True, metavar="-- CMD... '{{body}}'")
-@click.option("--dialect", type=click.Choice(DIALECTS), help="What the launcher's bodies are written in. Default: found out by trying.")
-@click.option("--fixture", "fixtures", multiple=True, metavar="GLOB", help="Fixtures to run instead of the telling ones; may be repeated.")
-@click.option("--judged-by", type=click.Choice(["last-statement", "last-native"]), default="last-statement", show_default=True, help="The reading of the contract that the launcher claims.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, show_default="processors", help="How many cases run at once.")
-@click.option("--timeout-scale", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Multiply every deadline.")
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    help="What the launcher's bodies are written in. Default: found out by trying.",
+)
+@click.option(
+    "--fixture",
+    "fixtures",
+    multiple=True,
+    metavar="GLOB",
+    help="Fixtures to run instead of the telling ones; may be repeated.",
+)
+@click.option(
+    "--judged-by",
+    type=click.Choice(["last-statement", "last-native"]),
+    default="last-statement",
+    show_default=True,
+    help="The reading of the contract that the launcher claims.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=default_jobs,
+    show_default="processors",
+    help="How many cases run at once.",
+)
+@click.option(
+    "--timeout-scale",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    help="Multiply every deadline.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report (JSON lines) instead.")
 def try_command(
     command: tuple[str, ...],
@@ -47,7 +76,8 @@ def try_command(
 ) -> int:
     """Run the telling fixtures through a launcher of yours and say what its users lose.
 
-    CMD is the launcher's command line, with {{body}} where the hook's text goes, or {{body_file}} where a file with it goes:
+    CMD is the launcher's command line, with {{body}} where the hook's text goes, or {{body_file}} where a file with
+    it goes:
 
         conformance try -- bash -c '{{body}}; exit 0'
     """
@@ -81,11 +111,19 @@ def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, tot
     launcher = shlex.join(command)
     spoken = f"bodies written in {' or '.join(dialects)}"
     if lost:
-        console.print(f"{launcher} ({spoken}) does not keep {len(lost)} of {total} telling fixtures. Its users lose:", style="bold red", markup=False)
+        console.print(
+            f"{launcher} ({spoken}) does not keep {len(lost)} of {total} telling fixtures. Its users lose:",
+            style="bold red",
+            markup=False,
+        )
         for meaning, ids in _by_meaning(lost).items():
             console.print(f"- {meaning}:\n    {', '.join(ids)}", markup=False)
     elif not outcome.broken:
-        console.print(f"{launcher} ({spoken}) keeps the exact status and bytes of all {total} telling fixtures.", style="bold green", markup=False)
+        console.print(
+            f"{launcher} ({spoken}) keeps the exact status and bytes of all {total} telling fixtures.",
+            style="bold green",
+            markup=False,
+        )
     console.print()
     console.print(grid(outcome.lines, [ROUTE]))
     console.print(summary(outcome.lines, []), soft_wrap=True)
@@ -98,4 +136,3 @@ def _by_meaning(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
         for found in line["discrepancies"]:
             groups[found["meaning"]].append(line["fixture"])
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
-

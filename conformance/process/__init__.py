@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from conformance.process.launch import CancelledError, Cancellation, Completed, Launch
+from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
 
 if sys.platform != "win32":  # Windows will be one more file; until then runners.local says that it is unavailable
     from conformance.process.posix import prepared_for_children, run
 
-__all__ = ["CancelledError", "Cancellation", "Completed", "Launch", "prepared_for_children", "run"]
+__all__ = ["Cancellation", "CancelledError", "Completed", "Launch", "prepared_for_children", "run"]

@@ -29,7 +29,7 @@ class ExitWatch(Protocol):
 
 
 class PidfdWatch:
-    """Linux: a pidfd says that the process ended, and it stays uncollected, so that its pid and group cannot be taken anew."""
+    """Linux: a pidfd tells of the end, and the process stays uncollected, so that its pid cannot be taken anew."""
 
     poll_seconds = FOREVER_SECONDS
 

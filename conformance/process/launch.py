@@ -11,7 +11,7 @@ from conformance.model import CapturedStream, Leftover, Seconds, StdinRecord
 from conformance.payload import Payload
 from conformance.status import ExitStatus
 
-TOKEN_VARIABLE = "CONFORMANCE_CASE"  # noqa: S105 - a name, no secret
+TOKEN_VARIABLE = "CONFORMANCE_CASE"
 """The variable by which the processes of a hook's tree are known wherever they went."""
 
 
@@ -31,6 +31,10 @@ class Launch:
     """Seconds after the start at which the whole tree is killed."""
     linger: Seconds
     """Seconds that the rest of the tree may still write after the process has ended."""
+    started_file: Path | None = None
+    """Where given, the deadline counts from when this file exists, so that a slow start costs a hook no time."""
+    start_allowance: float = 0.0
+    """Seconds after which the deadline begins to count without that file."""
 
     @property
     def token(self) -> str:

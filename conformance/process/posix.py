@@ -19,7 +19,7 @@ import psutil
 from conformance.model import Seconds, StdinRecord
 from conformance.process import tree
 from conformance.process.capture import Capture
-from conformance.process.exits import ExitWatch, watch_exit
+from conformance.process.exits import FOREVER_SECONDS, ExitWatch, watch_exit
 from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
 from conformance.status import ExitStatus, FailedToStart, TimedOut
 from conformance.witness import CHUNK_BYTES
@@ -27,6 +27,7 @@ from conformance.witness import CHUNK_BYTES
 PR_SET_CHILD_SUBREAPER = 36
 PR_GET_CHILD_SUBREAPER = 37
 STRAY_POLL_SECONDS = 0.02
+START_POLL_SECONDS = 0.02
 DRAIN_SECONDS = 5.0
 """How long after the tree has been killed its pipes may take to end, in seconds."""
 
@@ -55,7 +56,7 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
     with process, _Exchange(process, launch, stdout, stderr) as exchange:
         leftovers: list[psutil.Process] | None = None
         try:
-            status = exchange.until_exit(started + launch.deadline, cancellation)
+            status = exchange.until_exit(_Deadline(launch, started), cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
                 leftovers = [*tree.descendants(process.pid), *tree.strays(process.pid, launch.token)]
@@ -69,8 +70,34 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
             process.wait()
         exchange.drain(time.monotonic() + DRAIN_SECONDS)
     return Completed(
-        status, stdout.finish(), stderr.finish(), exchange.stdin_record, described, Seconds(round(ended - started, 6))
+        status,
+        stdout.finish(),
+        stderr.finish(),
+        exchange.stdin_record,
+        described,
+        Seconds(round(ended - started, 6)),
     )
+
+
+class _Deadline:
+    """Counts from the start of the process or, where the launch names a file that tells it, of the body."""
+
+    def __init__(self, launch: Launch, started: float) -> None:
+        self._seconds = launch.deadline
+        self._started_file = launch.started_file
+        self._end = started + launch.deadline + (launch.start_allowance if launch.started_file is not None else 0.0)
+
+    @property
+    def poll_seconds(self) -> float:
+        """How often `remaining` has to be asked."""
+        return FOREVER_SECONDS if self._started_file is None else START_POLL_SECONDS
+
+    def remaining(self) -> float:
+        """Return the seconds that are left; the deadline has come when there are none."""
+        if self._started_file is not None and self._started_file.exists():
+            self._started_file = None
+            self._end = time.monotonic() + self._seconds
+        return self._end - time.monotonic()
 
 
 class _Exchange:
@@ -108,8 +135,8 @@ class _Exchange:
         """How much the process was sent, and whether it stopped taking it."""
         return StdinRecord(self._sent, self._broken_pipe)
 
-    def until_exit(self, deadline: float, cancellation: Cancellation) -> ExitStatus:
-        """Exchange bytes until the process ends or `deadline` (monotonic seconds) has come, and return how it ended.
+    def until_exit(self, deadline: _Deadline, cancellation: Cancellation) -> ExitStatus:
+        """Exchange bytes until the process ends or `deadline` has come, and return how it ended.
 
         Raises CancelledError.
         """
@@ -122,10 +149,10 @@ class _Exchange:
                 return status
             if cancellation.thrown:
                 raise CancelledError
-            remaining = deadline - time.monotonic()
+            remaining = deadline.remaining()
             if remaining <= 0:
                 return TimedOut()
-            self._turn(min(remaining, self._exit.poll_seconds))
+            self._turn(min(remaining, deadline.poll_seconds, self._exit.poll_seconds))
 
     def linger(self, end: float, cancellation: Cancellation) -> None:
         """Let what the process left running finish writing, until `end` (monotonic seconds).
@@ -143,7 +170,7 @@ class _Exchange:
             self._turn(min(remaining, STRAY_POLL_SECONDS))
 
     def drain(self, end: float) -> None:
-        """Take what still stands in the pipes, now that nobody can write to them any more, at the latest until `end`."""
+        """Take what still stands in the pipes, now that nobody can write to them, at the latest until `end`."""
         while self._open_streams and time.monotonic() < end:
             self._turn(end - time.monotonic())
         for stream in self._open_streams:
@@ -158,7 +185,7 @@ class _Exchange:
             if key.fileobj is self._stdin:
                 self._send()
             elif key.fileobj in self._captures:
-                self._receive(key.fileobj)  # type: ignore[arg-type]
+                self._receive(key.fileobj)
 
     def _send(self) -> None:
         try:
@@ -172,7 +199,9 @@ class _Exchange:
 
     def _stop_sending(self) -> None:
         if not self._stdin.closed:
-            self._broken_pipe = True  # the process ended with part of its input unsent, and nobody else is meant to get it
+            self._broken_pipe = (
+                True  # the process ended with part of its input unsent, and nobody else is meant to get it
+            )
             self._close(self._stdin)
 
     def _receive(self, stream: IO[bytes]) -> None:
@@ -194,8 +223,8 @@ class _Exchange:
 def prepared_for_children() -> Iterator[None]:
     """Make this process a good parent for hooks, and undo it on leaving.
 
-    - A signal that is ignored here would be ignored in every hook as well (a harness started by `nohup` or with `&`), and
-      pwsh hands that on to its natives; exec turns a signal that has a handler back to its default.
+    - A signal that is ignored here would be ignored in every hook as well (a harness started by `nohup` or with `&`),
+      and pwsh hands that on to its natives; exec turns a signal that has a handler back to its default.
     - On Linux, orphans of a hook come to this process, so that they can be found and collected.
     """
     with _handled_signals(), _subreaper():
@@ -207,7 +236,19 @@ def _handled_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can set handlers; what it set holds here too
         return
-    names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT")
+    names = (
+        "SIGHUP",
+        "SIGINT",
+        "SIGQUIT",
+        "SIGALRM",
+        "SIGTERM",
+        "SIGUSR1",
+        "SIGUSR2",
+        "SIGTSTP",
+        "SIGTTIN",
+        "SIGTTOU",
+        "SIGCONT",
+    )
     ignored = [number for name in names if signal.getsignal(number := signal.Signals[name]) is signal.SIG_IGN]
     for number in ignored:
         signal.signal(number, _still_ignored)

@@ -34,7 +34,7 @@ def descendants(leader: int) -> list[psutil.Process]:
 
 
 def strays(leader: int, token: str) -> list[psutil.Process]:
-    """Return the live processes that a tree left outside of it: those of its session or with its token, and all below them."""
+    """Return the live processes that left the tree: those of its session or with its token, and all below them."""
     found: dict[int, psutil.Process] = {}
     for process in _candidates():
         if process.pid != leader and _belongs(process, leader, token):
@@ -53,7 +53,7 @@ def _candidates() -> Iterator[psutil.Process]:
 
 
 def _own_children() -> list[int]:
-    """Return the pids of this process's children; reading them from /proc takes microseconds where the kernel offers that."""
+    """Return the pids of this process's children, from /proc in microseconds where the kernel offers that."""
     try:
         return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in _children_of_task(task)]
     except FileNotFoundError:
@@ -83,7 +83,12 @@ def _alive(process: psutil.Process) -> bool:
 
 def describe(processes: Iterable[psutil.Process]) -> tuple[Leftover, ...]:
     """Return what a report says of `processes`, sorted by pid."""
-    return tuple(sorted((Leftover(process.pid, _command(process)) for process in processes), key=lambda leftover: leftover.pid))
+    return tuple(
+        sorted(
+            (Leftover(process.pid, _command(process)) for process in processes),
+            key=lambda leftover: leftover.pid,
+        )
+    )
 
 
 def _command(process: psutil.Process) -> str:
@@ -96,7 +101,7 @@ def _command(process: psutil.Process) -> str:
 def kill_tree(leader: int, token: str) -> None:
     """Kill `leader`, everything below it and every stray, and wait until all of them are gone.
 
-    A process may fork while it is being killed; its child becomes a stray, so the search is repeated until it finds none.
+    A process may fork while it is being killed; its child becomes a stray, so the search goes on until it finds none.
     Of the dead, only the pids found here are collected: the harness may have other children.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -27,7 +27,7 @@ class Report:
 def read_report(path: Path) -> Report:
     """Read the report at `path`.
 
-    Raises UsageError, with the line, for a file that cannot be read or is no report. A last line that was cut off is left out.
+    Raises UsageError, with the line, for a file that is no report. A last line that was cut off is left out.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -36,7 +36,9 @@ def read_report(path: Path) -> Report:
     lines = text.split("\n")
     values = [_value(path, number, line) for number, line in enumerate(lines[:-1], start=1)]
     if not values or values[0]["kind"] != "header":
-        raise UsageError(f"{path}:1: not a report: the first line is no header. Give a file that `conformance run --report` wrote.")
+        raise UsageError(
+            f"{path}:1: not a report: the first line is no header. Give a file that `conformance run --report` wrote."
+        )
     results = tuple(value for value in values if value["kind"] == "result")
     return Report(values[0], results, values[-1] if values[-1]["kind"] == "footer" else None)
 

@@ -72,5 +72,3 @@ class ReportWriter:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-

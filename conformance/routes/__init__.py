@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from conformance.model import Expectation, Route, Seconds, Step, StepObservation
+from conformance.model import Deadline, Expectation, Route, Step, StepObservation
 from conformance.routes.one_shot import open_one_shot
 from conformance.runners import Place, Runner
 
@@ -14,10 +14,10 @@ from conformance.runners import Place, Runner
 class Executor(Protocol):
     """Performs steps; it lives for one case, or for as long as it is reusable."""
 
-    def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Seconds) -> StepObservation:
+    def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in `dialect` and return what happened.
 
-        Streams are compared with `expectation` as they come; the whole tree is killed after `deadline` seconds.
+        Streams are compared with `expectation` as they come; the whole tree is killed at `deadline`.
         Raises HarnessError where the route is broken, CancelledError when the run is cancelled.
         """
 

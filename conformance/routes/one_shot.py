@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conformance.model import Expectation, Route, Seconds, Step, StepObservation
+from conformance.model import Deadline, Expectation, Route, Seconds, Step, StepObservation
 from conformance.process import Launch
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder, render
@@ -27,7 +27,7 @@ class OneShot:
         """A one-shot route keeps nothing between bodies."""
         return True
 
-    def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Seconds) -> StepObservation:
+    def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in a process of its own and return what happened."""
         with self._place.stage() as stage:
             launch = self._launch(step, dialect, expectation, deadline, stage)
@@ -42,7 +42,7 @@ class OneShot:
                 seconds=completed.seconds,
             )
 
-    def _launch(self, step: Step, dialect: str, expectation: Expectation, deadline: Seconds, stage: Stage) -> Launch:
+    def _launch(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline, stage: Stage) -> Launch:
         body = render(step.bodies[dialect], lambda placeholder: self._place.native(placeholder, dialect, stage))
         texts = _LaunchTexts(self._route, self._runner, stage, body, EXTENSIONS[dialect])
         return Launch(
@@ -52,8 +52,10 @@ class OneShot:
             stdin=step.stdin,
             stdout=expectation.stdout,
             stderr=expectation.stderr,
-            deadline=deadline,
+            deadline=deadline.after_start or deadline.total,
             linger=Seconds(LINGER_SECONDS),
+            started_file=stage.witness_file if deadline.after_start else None,
+            start_allowance=deadline.total,
         )
 
 

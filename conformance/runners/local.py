@@ -120,9 +120,9 @@ class LocalRunner:
 
 
 def _plain_temporary_folder() -> str | None:
-    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside quotes of any kind."""
+    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside any."""
     usual = tempfile.gettempdir()
-    return None if re.fullmatch(r"[\w./-]+", usual) else "/tmp"  # noqa: S108 - mkdtemp makes a private folder there
+    return None if re.fullmatch(r"[\w./-]+", usual) else "/tmp"
 
 
 class LocalPlace:

@@ -34,7 +34,7 @@ MEANINGS = (
 
 
 def console_for_logs(console: Console) -> Console:
-    """Return a console that never breaks a row where the output is not a terminal: a log scrolls, a broken grid misleads."""
+    """Return a console that never breaks a row where the output is no terminal: a broken grid misleads."""
     if console.is_terminal:
         return console
     return Console(file=console.file, width=1000, color_system=None, soft_wrap=True)
@@ -63,7 +63,11 @@ def _cell(line: Line | None) -> Text:
 
 def _difference(line: Line) -> str:
     subjects = [found["subject"] for found in line["discrepancies"]]
-    return f"{short_status(line['expected'])}>{short_status(line['status'])}" if "status" in subjects else ",".join(subjects)
+    return (
+        f"{short_status(line['expected'])}>{short_status(line['status'])}"
+        if "status" in subjects
+        else ",".join(subjects)
+    )
 
 
 def short_status(status: Mapping[str, Any]) -> str:
@@ -80,7 +84,11 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
     parts: list[RenderableType] = []
     for line in lines:
         if line["result"] in ("fail", "fixed", "error"):
-            note = " (provisional: this shell was not seen on this system before, so it does not fail the run)" if line["provisional"] else ""
+            note = (
+                " (provisional: this shell was not seen on this system before, so it does not fail the run)"
+                if line["provisional"]
+                else ""
+            )
             heading = f"\n{WORDS[line['result']]} {line['id']} on {line['environment']}{note}"
             parts += [Text(heading, style=STYLES[line["result"]]), Text(line["reason"])]
     parts += [Text(f"\nFAIL {finding}", style="bold red") for finding in findings]
@@ -88,11 +96,15 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
     counts = Counter(line["result"] for line in lines)
     parts.append(Text())
     parts += [
-        Text.assemble((f"{counts[kind]:5d} {kind:<12}", STYLES[kind]), meaning) for kind, meaning in MEANINGS if counts[kind]
+        Text.assemble((f"{counts[kind]:5d} {kind:<12}", STYLES[kind]), meaning)
+        for kind, meaning in MEANINGS
+        if counts[kind]
     ]
     provisional = sum(bool(line["provisional"]) for line in lines)
     if provisional:
-        parts.append(Text(f"{provisional:5d} of them provisional: never seen on this shell and system, so they do not fail the run"))
+        parts.append(
+            Text(f"{provisional:5d} of them provisional: not seen before on this shell and system, so they fail no run")
+        )
     return Group(*parts)
 
 

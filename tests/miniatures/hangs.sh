@@ -1,0 +1,2 @@
+# Runs nothing and never ends.
+exec sleep 3600
