@@ -44,7 +44,7 @@ def _probe_posix(name: str, environment: Mapping[str, str]) -> Shell:
     on_path = shutil.which(name, path=environment.get("PATH"))
     if on_path is None:
         raise MissingShellError(f"{name} is not on PATH: install it")
-    path = Path(on_path)
+    path = Path(on_path).absolute()
     identity = path.resolve().name
     script = 'printf "%s" "is-a-shell ${BASH_VERSION:-}"; exit 7'
     completed = _run([on_path, "-c", script], environment)
@@ -84,7 +84,7 @@ def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
         raise MissingShellError(
             "pwsh is not on PATH: start through `python3 bootstrap.py`, which installs it, or set CONFORMANCE_PWSH"
         )
-    path = program_behind_shim(Path(program))
+    path = program_behind_shim(Path(program).absolute())
     command = [
         str(path),
         "-NoLogo",
@@ -110,8 +110,11 @@ def program_behind_shim(program: Path) -> Path:
     running.
     """
     platform = "win" if os.name == "nt" else "unix"
-    real = sorted(program.parent.glob(f".store/powershell/*/powershell/*/tools/*/any/{platform}/{program.name}"))
-    return real[-1] if real and os.access(real[-1], os.X_OK) else program
+    for shim in (program, program.resolve()):
+        real = sorted(shim.parent.glob(f".store/powershell/*/powershell/*/tools/*/any/{platform}/{shim.name}"))
+        if real and os.access(real[-1], os.X_OK):
+            return real[-1]
+    return program
 
 
 def dotnet_root() -> str | None:

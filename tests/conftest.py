@@ -1,7 +1,9 @@
-"""What several tests share: the `conformance` command run as a user runs it."""
+"""What several tests share: the `conformance` command, run as a user runs it or inside the test's own process."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -9,19 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from conformance.cli import main
 
 COMMAND = (sys.executable, "-m", "conformance")
-FREE_OF = (
-    "CONFORMANCE_PWSH",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "TERM",
-    "COLUMNS",
-    "LINES",
-    "PYTEST_ADDOPTS",
-    "PYTEST_XDIST_WORKER",
-)
+UNWANTED = (
+    "CONFORMANCE_PWSH", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES",
+    "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER",
+)  # fmt: skip
 """Variables of the developer's that would change what the command does."""
 
 
@@ -35,8 +31,8 @@ class Finished:
 
 
 def command_environment(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
-    """Return this process's environment without what would change the command, with `changes` (None takes one out)."""
-    environment = {name: value for name, value in os.environ.items() if name not in FREE_OF}
+    """Return this process's environment without what is unwanted, and with `changes` (None takes a variable out)."""
+    environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
     for name, value in (changes or {}).items():
         if value is None:
             environment.pop(name, None)
@@ -51,7 +47,7 @@ def run_cli(
     cwd: Path | None = None,
     timeout: float = 120,
 ) -> Finished:
-    """Run `conformance ARGUMENTS` as a process. `env` changes the environment; None takes a variable out of it."""
+    """Run `conformance ARGUMENTS` as a process of its own. `env` changes the environment; None takes a variable out."""
     completed = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         env=command_environment(env),
@@ -65,7 +61,13 @@ def run_cli(
     return Finished(completed.returncode, completed.stdout, completed.stderr)
 
 
-@pytest.fixture(name="run_cli")
-def run_cli_fixture() -> object:
-    """Give `run_cli` to tests that like to ask for it."""
-    return run_cli
+def call_cli(*arguments: str | Path) -> Finished:
+    """Call the command inside this process: much cheaper, and enough where nothing is run."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as ending:
+            code = ending.code
+    assert isinstance(code, int)
+    return Finished(code, out.getvalue(), err.getvalue())

@@ -75,7 +75,7 @@ def load_catalog(
     Raises UsageError for an unknown matrix, CatalogError for a broken file.
     """
     folder = fixture_folder or data_folder("fixtures")
-    paths = [*(matrix_path(name) for name in matrices), *route_files]
+    paths = list(dict.fromkeys([*(matrix_path(name) for name in matrices), *route_files]))
     loaded = tuple(read_matrix(path, _display_name(path)) for path in paths)
     catalog = Catalog(read_fixtures(folder), loaded, _digest([*sorted(folder.glob("*.toml")), *paths], loaded))
     _check(catalog)
@@ -126,8 +126,10 @@ def _check(catalog: Catalog) -> None:
     for deviation in catalog.deviations:
         for glob in deviation.routes:
             _check_glob(glob, [route.id for route in catalog.routes], f"{deviation.origin}: 'routes'", "route")
-        for glob in (*deviation.fixtures, *deviation.exceptions):
+        for glob in deviation.fixtures:
             _check_glob(glob, ids, f"{deviation.origin}: 'fixtures'", "fixture")
+        for glob in deviation.exceptions:
+            _check_glob(glob, ids, f"{deviation.origin}: 'except'", "fixture")
         if not any(covers(deviation, case) for case in cases):
             raise CatalogError(
                 f"{deviation.origin}: the deviation matches no case of the catalogue. Mend its patterns, or delete it."

@@ -26,6 +26,11 @@ def read_fixtures(folder: Path) -> tuple[Fixture, ...]:
     """
     fixtures: dict[str, Fixture] = {}
     for path in sorted(folder.glob("*.toml")):
+        if not re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", path.stem):
+            raise CatalogError(
+                f"{folder.name}/{path.name}:1: the file's name begins the ids of its fixtures, so lower-case letters, "
+                "digits, - and . are expected. Rename the file."
+            )
         source = read_source(path, f"{folder.name}/{path.name}", "fixture_file")
         for index, table in enumerate(source.data["fixture"]):
             fixture = _fixture(source, index, table, path.stem)
@@ -76,7 +81,7 @@ def _expectation(origin: Origin, table: dict[str, Any], source: str, stdin: Payl
         stdout=_expected_stream(table.get("stdout", ""), origin, "stdout"),
         stderr=_expected_stream(table.get("stderr", ""), origin, "stderr"),
         received_bytes=stdin.length if received == "all" else received,
-        condition=condition_in(table),
+        condition=condition_in(table, origin),
         reason=table["reason"],
         url=table.get("url", source),
         seen=tuple(Sighting(*words.split(" ")) for words in table.get("seen", ())),
@@ -128,21 +133,21 @@ def _check_coverage(fixture: Fixture) -> None:
             if expectation_for(step.expectations, facts) is None:
                 raise CatalogError(
                     f"{fixture.origin}: no expectation covers dialect {facts.dialect}, judged by {facts.judged_by}, "
-                    f"on {facts.os}. "
+                    f"on {facts.os} with shell {facts.shell} {facts.version} and runner {facts.runner}. "
                     "Add an [[fixture.expect]] without `when`, or one that matches."
                 )
 
 
 def _kinds_of_case(step: Step) -> Iterator[Facts]:
     conditions = [expectation.condition for expectation in step.expectations]
-    versions = {version for c in conditions if c.version for version in re.findall(r"\d[\w.]*", c.version)}
+    named = {version for c in conditions if c.version for version in re.findall(r"\d+(?:\.\w+)*", c.version)}
     yield from itertools.starmap(
         Facts,
         itertools.product(
             {c.os for c in conditions if c.os} | {"linux", "macos", "windows"},
             step.bodies,
             {c.shell for c in conditions if c.shell} | {"any other shell"},
-            versions | {"0", "99999"},
+            named | {f"{version}.0.1" for version in named} | {"0", "99999", "unknown"},
             {c.runner for c in conditions if c.runner} | {"any other runner"},
             ("last-statement", "last-native"),
         ),

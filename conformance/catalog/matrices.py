@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ def read_matrix(path: Path, name: str) -> Matrix:
     for shell in source.data.get("required", ()):
         if shell not in SHELL_NAMES:
             raise CatalogError(
-                f"{name}:1: unknown shell {shell!r} in 'required'. The shells are {', '.join(sorted(SHELL_NAMES))}."
+                f"{source.origin(('required',))}: unknown shell {shell!r} in 'required'. "
+                f"The shells are {', '.join(sorted(SHELL_NAMES))}."
             )
     return Matrix(
         name=path.stem,
@@ -41,7 +42,7 @@ def read_matrix(path: Path, name: str) -> Matrix:
             _deviation(source.origin(("deviation", index)), table)
             for index, table in enumerate(source.data.get("deviation", ()))
         ),
-        origin=Origin(name, 1),
+        origin=source.origin(("fixtures",)),
     )
 
 
@@ -70,7 +71,8 @@ def _route(source: SourceFile, index: int, table: dict[str, Any], folder: Path) 
 
 
 def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -> Route:
-    found = list(_launch_placeholders(table["argv"], texts, origin))
+    found = _launch_placeholders(table["argv"], texts, origin)
+    _check_environment(table.get("env", {}), origin)
     if not any(placeholder.name in DELIVERIES for placeholder in found):
         raise CatalogError(
             f"{origin}: route {table['id']!r} has no {{{{body}}}} and no {{{{body_file}}}}, "
@@ -101,26 +103,66 @@ def _file_text(value: str | dict[str, str], folder: Path, name: str, origin: Ori
         return value
     try:
         return (folder / value["path"]).read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise CatalogError(
             f"{origin}: files.{name}: cannot read {value['path']!r} beside the matrix: {error}. Mend the path."
         ) from error
 
 
-def _launch_placeholders(argv: list[str], texts: dict[str, str], origin: Origin) -> Iterator[Placeholder]:
-    used = set()
-    for place, text in [*((f"argv[{index}]", text) for index, text in enumerate(argv)), *texts.items()]:
-        try:
-            for placeholder in placeholders(text, LAUNCH_NAMES):
-                if placeholder.name == "file":
-                    used.add(placeholder.argument)
-                yield placeholder
-        except ValueError as error:
-            raise CatalogError(f"{origin}: {place}: {error}.") from error
-    for name in used - set(texts):
-        raise CatalogError(f"{origin}: {{{{file:{name}}}}} names no file of the route. Add files.{name}.")
-    for name in set(texts) - used:
+def _launch_placeholders(argv: list[str], texts: dict[str, str], origin: Origin) -> list[Placeholder]:
+    """Return the templates of `argv` and of the files that it uses, directly or through other files."""
+    in_files = {name: _checked(f"files.{name}", text, origin) for name, text in texts.items()}
+    found = [placeholder for index, text in enumerate(argv) for placeholder in _checked(f"argv[{index}]", text, origin)]
+    used: set[str | None] = set()
+    for placeholder in found:  # which grows meanwhile by what the files hold
+        name = placeholder.argument
+        if placeholder.name == "file" and name not in used:
+            if name is None or name not in in_files:
+                raise CatalogError(f"{origin}: {{{{file:{name}}}}} names no file of the route. Add files.{name}.")
+            used.add(name)
+            found += in_files[name]
+    for name in sorted(texts.keys() - used):
         raise CatalogError(f"{origin}: files.{name} is not used. Write {{{{file:{name}}}}} in argv, or delete it.")
+    _check_no_cycle(in_files, origin)
+    return found
+
+
+def _checked(place: str, text: str, origin: Origin) -> tuple[Placeholder, ...]:
+    try:
+        found = placeholders(text, LAUNCH_NAMES)
+        for placeholder in found:
+            _check_argument(placeholder)
+    except ValueError as error:
+        raise CatalogError(f"{origin}: {place}: {error}.") from error
+    return found
+
+
+def _check_argument(placeholder: Placeholder) -> None:
+    if placeholder.name == "file" and not placeholder.argument:
+        raise ValueError("{{file}} needs the name of a file: write {{file:NAME}}, with files.NAME beside argv")
+    if placeholder.name != "file" and placeholder.argument is not None:
+        raise ValueError(f"{{{{{placeholder.name}}}}} takes no argument: write {{{{{placeholder.name}}}}}")
+
+
+def _check_no_cycle(in_files: dict[str, tuple[Placeholder, ...]], origin: Origin) -> None:
+    uses = {name: [p.argument for p in found if p.name == "file"] for name, found in in_files.items()}
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        chain = " > ".join(f"files.{name}" for name in reversed(error.args[1]))
+        raise CatalogError(f"{origin}: {chain}: a file that holds itself has no end. Take one out.") from error
+
+
+def _check_environment(environment: dict[str, str], origin: Origin) -> None:
+    """Templates are filled in where the hook's text may go; one in a variable would reach the launcher as it stands."""
+    for name, value in environment.items():
+        try:
+            placeholders(value, ())
+        except ValueError as error:
+            raise CatalogError(
+                f"{origin}: env.{name} holds a template, but templates are expected in argv and files only. "
+                "Write plain text, or set the variable in a wrapper file."
+            ) from error
 
 
 def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
@@ -135,7 +177,7 @@ def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
             stderr=_observed_stream(observed.get("stderr"), origin),
             started=Started(observed["started"]) if "started" in observed else None,
         ),
-        condition=condition_in(table),
+        condition=condition_in(table, origin),
         reason=table["reason"],
         url=table["url"],
         origin=origin,

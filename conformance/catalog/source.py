@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
+import math
 import re
 import tomllib
 from collections.abc import Sequence
@@ -13,21 +15,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
+from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import ValidationError, relevance
 
+from conformance.catalog.positions import Position, table_lines
 from conformance.errors import CatalogError
 from conformance.model import Origin
 
-# Strings and comments, in which something that looks like a table header is none.
-_TEXT = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*',
-    re.DOTALL,
-)
-_HEADER = re.compile(r"^[ \t]*(\[\[?)\s*([A-Za-z0-9_.\- \t]+?)\s*\]", re.MULTILINE)
 _DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
-Position = tuple[str | int, ...]
+
+_TABLES = ("fixture", "expect", "route", "deviation")
+"""The arrays of tables, each of which holds its own kind."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +57,21 @@ def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
             f"{name}: cannot be read: {error.strerror}. Give the name of a readable TOML file."
         ) from error
     except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise CatalogError(
-            f'{name}: is not UTF-8 at byte {error.start}. Save it as UTF-8; bytes go in {{ hex = ".." }}.'
+            f"{name}:{line}: byte {error.start} of the file is not UTF-8. "
+            'Save it as UTF-8; bytes go in { hex = ".." }.'
         ) from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CatalogError(_decode_message(name, text, str(error))) from error
-    source = SourceFile(name, data, _table_lines(text))
-    misfit = best_match(_validator(file_kind).iter_errors(data))
+    except (ValueError, RecursionError) as error:
+        raise CatalogError(
+            f"{name}:1: a number is too long, or arrays are nested too deeply, to be read: {error}. Cut it down."
+        ) from error
+    source = SourceFile(name, data, table_lines(text))
+    misfit = max(_validator(file_kind).iter_errors(data), key=relevance, default=None)
     if misfit is not None:
         position = tuple(misfit.absolute_path)
         raise CatalogError(f"{source.origin(position)}: {_schema_message(misfit, position)}")
@@ -79,30 +84,25 @@ def _decode_message(name: str, text: str, message: str) -> str:
     return f"{name}:{line}: not valid TOML: {_DECODE_POSITION.sub('', message)}. Mend this line; see https://toml.io/en/v1.0.0."
 
 
-def _table_lines(text: str) -> dict[Position, int]:
-    """Map the position of every table to its line."""
-    bare = _TEXT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
-    lines: dict[Position, int] = {}
-    last_index: dict[Position, int] = {}
-    for header in _HEADER.finditer(bare):
-        keys = [key.strip() for key in header[2].split(".")]
-        position: Position = ()
-        for key in keys[:-1]:
-            position = (*position, key)
-            if position in last_index:
-                position = (*position, last_index[position])
-        position = (*position, keys[-1])
-        if header[1] == "[[":
-            last_index[position] = last_index.get(position, -1) + 1
-            position = (*position, last_index[position])
-        lines[position] = bare.count("\n", 0, header.start(1)) + 1
-    return lines
+def _is_integer(_: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(checker: object, value: object) -> bool:
+    return _is_integer(checker, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+# JSON Schema takes 1.0 for an integer, and TOML knows `inf` and `nan`: neither makes an exit code or a deadline.
+_Validator = validators.extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
+)
 
 
 @cache
 def _validator(file_kind: str) -> Draft202012Validator:
     schema = json.loads(files("conformance").joinpath("schemas", "catalog.schema.json").read_text())
-    return Draft202012Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
+    return _Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
 
 
 def _schema_message(error: ValidationError, position: Position) -> str:
@@ -119,7 +119,7 @@ def _schema_message(error: ValidationError, position: Position) -> str:
     described = _description(error)
     if described:
         return f"{place} is {_short(error.instance)}, but {described} is expected."
-    return f"{place}: {error.message}. See conformance/schemas for what is expected."
+    return f"{place}: {error.message}. See conformance/schemas/catalog.schema.json for what is expected."
 
 
 def _description(error: ValidationError) -> str:
@@ -132,12 +132,13 @@ def _description(error: ValidationError) -> str:
 
 
 def _place(position: Sequence[str | int]) -> str:
-    tables = [key for key in position if isinstance(key, str)]
-    if not tables:
-        return "the file"
-    if isinstance(position[-1], int) and len(position) in (2, 4):
-        return f"[[{'.'.join(tables)}]]"
-    return f"'{'.'.join(tables[1:]) or tables[0]}'"
+    """Name what stands at `position`: a table as its header is written, a key as it is seen from its table."""
+    tables = [key for key, index in itertools.pairwise(position) if key in _TABLES and isinstance(index, int)]
+    keys = position[2 * len(tables) :]
+    if not keys:
+        return f"[[{'.'.join(map(str, tables))}]]" if tables else "the file"
+    written = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+    return repr(written.removeprefix("."))
 
 
 def _suggestion(word: str, known: Sequence[str]) -> str:

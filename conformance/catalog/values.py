@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
 from conformance.errors import CatalogError
 from conformance.model import Condition, Origin
 from conformance.status import Exited, ExitStatus, Signalled, TimedOut
@@ -34,6 +36,17 @@ def status_in(table: dict[str, Any], origin: Origin) -> ExitStatus | None:
     return Signalled(SIGNALS[table["signal"]])
 
 
-def condition_in(table: dict[str, Any]) -> Condition:
-    """Return the condition under the key `when`; one that always holds where there is none."""
-    return Condition(**table.get("when", {}))
+def condition_in(table: dict[str, Any], origin: Origin) -> Condition:
+    """Return the condition under the key `when`; one that always holds where there is none.
+
+    Raises CatalogError for a version condition that cannot be read.
+    """
+    condition = Condition(**table.get("when", {}))
+    try:
+        SpecifierSet(condition.version or "")
+    except InvalidSpecifier as error:
+        raise CatalogError(
+            f"{origin}: when.version is {condition.version!r}, which is no version condition. "
+            'Write one such as ">=7.4", or several with commas between them.'
+        ) from error
+    return condition

@@ -11,8 +11,11 @@ from conformance.catalog import Catalog, covers, load_catalog
 from conformance.cli.options import DEFAULT_MATRIX
 from conformance.errors import UsageError
 from conformance.model import Case, Condition, Deviation, Expectation, Fixture, Route
-from conformance.payload import Payload
+from conformance.payload import Literal, Payload
 from conformance.status import status_to_json
+
+SHOWN_BYTES = 200
+"""Bytes written out in a fixture are shown up to this size; larger ones are only counted."""
 
 
 @click.command("show")
@@ -57,7 +60,8 @@ def _fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, Any]:
         "defined_at": str(fixture.origin),
         "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
         "body": {dialect: step.bodies[dialect] for dialect in dialects},
-        "stdin": step.stdin.describe(),
+        "stdin": _stream(step.stdin),
+        **({"deadline": fixture.deadline} if fixture.deadline is not None else {}),
         "expectations": [_expectation(e) for e in step.expectations if e.condition.dialect in (None, *dialects)],
     }
 
@@ -67,6 +71,7 @@ def _expectation(expectation: Expectation) -> dict[str, Any]:
         "status": status_to_json(expectation.status),
         "stdout": _stream(expectation.stdout),
         "stderr": _stream(expectation.stderr),
+        **({"received_bytes": expectation.received_bytes} if expectation.received_bytes is not None else {}),
         "when": _condition(expectation.condition),
         "reason": expectation.reason,
         "url": expectation.url,
@@ -76,7 +81,10 @@ def _expectation(expectation: Expectation) -> dict[str, Any]:
 
 
 def _stream(payload: Payload | None) -> str:
-    return "anything" if payload is None else payload.describe()
+    if payload is None:
+        return "anything"
+    shown = f": {payload.data!r}" if isinstance(payload, Literal) and 0 < payload.length <= SHOWN_BYTES else ""
+    return payload.describe() + shown
 
 
 def _condition(condition: Condition) -> dict[str, str]:

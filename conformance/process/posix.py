@@ -27,6 +27,10 @@ from conformance.witness import CHUNK_BYTES
 PR_SET_CHILD_SUBREAPER = 36
 PR_GET_CHILD_SUBREAPER = 37
 STRAY_POLL_SECONDS = 0.02
+INHERITED_SIGNALS = (
+    "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD",
+)  # fmt: skip
+"""What a parent may have left ignored; Python itself restores SIGPIPE."""
 START_POLL_SECONDS = 0.02
 DRAIN_SECONDS = 5.0
 """How long after the tree has been killed its pipes may take to end, in seconds."""
@@ -66,7 +70,8 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
             described = tree.describe(leftovers)
         finally:
             if leftovers != [] or isinstance(status, TimedOut):
-                tree.kill_tree(process.pid, launch.token)
+                exchange.strays |= tree.kill_tree(process.pid, launch.token)
+            tree.collect(process.pid, exchange.strays)
             process.wait()
         exchange.drain(time.monotonic() + DRAIN_SECONDS)
     return Completed(
@@ -114,6 +119,8 @@ class _Exchange:
         self._sent = 0
         self._broken_pipe = False
         self._exit: ExitWatch = watch_exit(process)
+        self.strays: set[int] = set()
+        """The pids that outlived the process."""
 
     def __enter__(self) -> _Exchange:
         for stream in self._captures:
@@ -165,7 +172,9 @@ class _Exchange:
         while (remaining := end - time.monotonic()) > 0:
             if cancellation.thrown:
                 raise CancelledError
-            if not self._open_streams and not tree.strays(self._pid, self._token):
+            strays = tree.strays(self._pid, self._token)
+            self.strays.update(stray.pid for stray in strays)
+            if not self._open_streams and not strays:
                 return
             self._turn(min(remaining, STRAY_POLL_SECONDS))
 
@@ -236,20 +245,7 @@ def _handled_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can set handlers; what it set holds here too
         return
-    names = (
-        "SIGHUP",
-        "SIGINT",
-        "SIGQUIT",
-        "SIGALRM",
-        "SIGTERM",
-        "SIGUSR1",
-        "SIGUSR2",
-        "SIGTSTP",
-        "SIGTTIN",
-        "SIGTTOU",
-        "SIGCONT",
-    )
-    ignored = [number for name in names if signal.getsignal(number := signal.Signals[name]) is signal.SIG_IGN]
+    ignored = [number for name in INHERITED_SIGNALS if signal.getsignal(number := signal.Signals[name]) is signal.SIG_IGN]
     for number in ignored:
         signal.signal(number, _still_ignored)
     try:

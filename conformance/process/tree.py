@@ -98,8 +98,8 @@ def _command(process: psutil.Process) -> str:
         return "(ended)"
 
 
-def kill_tree(leader: int, token: str) -> None:
-    """Kill `leader`, everything below it and every stray, and wait until all of them are gone.
+def kill_tree(leader: int, token: str) -> set[int]:
+    """Kill `leader`, everything below it and every stray, wait until all of them are gone, and return their pids.
 
     A process may fork while it is being killed; its child becomes a stray, so the search goes on until it finds none.
     Of the dead, only the pids found here are collected: the harness may have other children.
@@ -112,8 +112,19 @@ def kill_tree(leader: int, token: str) -> None:
         seen.update(process.pid for process in remaining)
         _kill(remaining)
         time.sleep(POLL_SECONDS)
+    return seen
+
+
+def collect(leader: int, pids: Iterable[int]) -> None:
+    """Wait until `leader` has ended, and collect the dead of its tree: those of its session, and `pids`.
+
+    The dead become the harness's children when their parents end. Nobody else is waited for, since the harness, or the
+    pytest process that it lives in, may have other children; so one that left the session and ended before it was seen
+    stays in the process table as long as the harness.
+    """
     if sys.platform == "linux":
-        for pid in seen | set(_own_zombies_in_session(leader)):
+        os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
+        for pid in {*pids, *_own_zombies_in_session(leader)}:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 
