@@ -11,7 +11,7 @@ from conformance.payload import EMPTY
 from conformance.process import Cancellation, prepared_for_children
 from conformance.routes import open_executor
 from conformance.runners.local import LocalRunner
-from conformance.status import Exited
+from conformance.status import Exited, FailedToStart
 
 DIALECTS = ("bash", "sh", "pwsh")
 DETECTION_SECONDS = 30.0
@@ -46,7 +46,10 @@ def _spoken(route: Route, runner: LocalRunner, time_scale: float) -> Iterator[st
     with runner.open() as place, open_executor(route, runner, place) as executor:
         for dialect, body in _TELLING_BODIES.items():
             step = Step({dialect: body}, EMPTY, (_ANYTHING,))
-            if executor.perform(step, dialect, _ANYTHING, deadline).witness.marks:
+            observed = executor.perform(step, dialect, _ANYTHING, deadline)
+            if isinstance(observed.status, FailedToStart):
+                raise HarnessError(f"{route.argv[0]} cannot be started: {observed.status.detail}. Correct the command.")
+            if observed.witness.marks:
                 yield dialect
                 if dialect == "pwsh":
                     return

@@ -66,6 +66,7 @@ class _Walk:
         position = (*position, last)
         if one_of_many:
             self._next()
+            self.lines.setdefault(position, line)
             self._last_index[position] = self._last_index.get(position, -1) + 1
             position = (*position, self._last_index[position])
         self.lines[position] = line

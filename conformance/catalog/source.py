@@ -74,7 +74,8 @@ def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
     misfit = max(_validator(file_kind).iter_errors(data), key=relevance, default=None)
     if misfit is not None:
         position = tuple(misfit.absolute_path)
-        raise CatalogError(f"{source.origin(position)}: {_schema_message(misfit, position)}")
+        origin = source.origin((*position, *_unknown_keys(misfit)[:1]))
+        raise CatalogError(f"{origin}: {_schema_message(misfit, position)}")
     return source
 
 
@@ -103,6 +104,12 @@ _Validator = validators.extend(
 def _validator(file_kind: str) -> Draft202012Validator:
     schema = json.loads(files("conformance").joinpath("schemas", "catalog.schema.json").read_text())
     return _Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
+
+
+def _unknown_keys(error: ValidationError) -> list[str]:
+    if error.validator != "additionalProperties" or not isinstance(error.instance, dict):
+        return []
+    return sorted(set(error.instance) - set(error.schema.get("properties", ())))
 
 
 def _schema_message(error: ValidationError, position: Position) -> str:

@@ -12,7 +12,7 @@ from conformance.cli.options import DEFAULT_MATRIX
 from conformance.errors import UsageError
 from conformance.model import Case, Condition, Deviation, Expectation, Fixture, Route
 from conformance.payload import Literal, Payload
-from conformance.status import status_to_json
+from conformance.status import status_from_json, status_to_json
 
 SHOWN_BYTES = 200
 """Bytes written out in a fixture are shown up to this size; larger ones are only counted."""
@@ -139,6 +139,8 @@ def _as_text(value: Any, indent: str = "") -> str:
 
 
 def _beside(value: Any, indent: str) -> str:
+    if isinstance(value, dict) and "kind" in value and "argv" not in value:
+        value = str(status_from_json(value))
     if isinstance(value, dict | list) or "\n" in str(value):
         return "\n" + _as_text(value, indent + "  ")
     return f" {_printable(str(value))}"

@@ -18,7 +18,7 @@ from conformance.catalog.matrices import route_from_argv
 from conformance.cli.options import default_jobs
 from conformance.cli.progress import progress
 from conformance.dialects import DIALECTS, detect_dialects
-from conformance.errors import CatalogError, InterruptedRunError, UsageError
+from conformance.errors import InterruptedRunError, UsageError
 from conformance.model import Matrix, Origin
 from conformance.report.writer import ReportWriter
 from conformance.selection import Selection
@@ -82,10 +82,12 @@ def try_command(
         conformance try -- bash -c '{{body}}; exit 0'
     """
     catalog = load_catalog([MATRIX])
-    try:
-        route = route_from_argv(command, ROUTE, tuple(DIALECTS), judged_by, Origin("command line", 1))
-    except CatalogError as error:
-        raise UsageError(f"{error}\nFor example: conformance try -- bash -c '{{{{body}}}}'") from error
+    if not any("{{body" in word for word in command):
+        raise UsageError(
+            "no {{body}} and no {{body_file}} in the command line, so the hook's text never reaches the launcher. "
+            "Put one of them where the launcher takes it, for example: conformance try -- bash -c '{{body}}'"
+        )
+    route = route_from_argv(command, ROUTE, tuple(DIALECTS), judged_by, Origin("command line", 1))
     route = replace(route, dialects=(dialect,) if dialect else detect_dialects(route, timeout_scale))
     globs = fixtures or tuple(glob for matrix in catalog.matrices for glob in matrix.fixtures)
     catalog = replace(catalog, matrices=(Matrix("try", (), globs, (route,), (), Origin("command line", 1)),))

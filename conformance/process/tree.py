@@ -102,7 +102,6 @@ def kill_tree(leader: int, token: str) -> set[int]:
     """Kill `leader`, everything below it and every stray, wait until all of them are gone, and return their pids.
 
     A process may fork while it is being killed; its child becomes a stray, so the search goes on until it finds none.
-    Of the dead, only the pids found here are collected: the harness may have other children.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)

@@ -1,0 +1,129 @@
+"""A run that is ended early, or whose report finds no room, leaves no process and says what is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conformance.process.launch import TOKEN_VARIABLE
+from conformance.report.reader import read_report
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+PATIENCE_SECONDS = 120.0
+"""How long an event may take before the test gives up; no test takes that long."""
+HANG = "processes/hang-outside-group"
+QUICK = "exit-codes/exit-[127]"
+"""Three fixtures: 1, 2 and 7."""
+
+
+def until(event: Callable[[], bool]) -> None:
+    """Return as soon as `event` has happened."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not event():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.02)
+
+
+def token_of(process: psutil.Process) -> str:
+    try:
+        return process.environ().get(TOKEN_VARIABLE, "")
+    except psutil.Error:
+        return ""
+
+
+def sleeping_witnesses(run: psutil.Process) -> list[psutil.Process]:
+    found = []
+    for process in run.children(recursive=True):
+        try:
+            words = process.cmdline()
+        except psutil.Error:
+            continue
+        if words[-2:] == ["sleep", "60"] and any(word.endswith("witness.py") for word in words):
+            found.append(process)
+    return found
+
+
+def result_lines(report: Path) -> int:
+    return report.read_text().count('"kind": "result"') if report.exists() else 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="searches for the run's processes by their environment")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
+    report, errors, temporary = tmp_path / "report.jsonl", tmp_path / "errors", tmp_path / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "conformance", "run", "--route", "sh-command", "--fixture", HANG, "--fixture", QUICK]
+    with errors.open("wb") as stderr, subprocess.Popen(
+        [*command, "-j", "2", "--timeout-scale", "1000", "--report", report],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+    ) as run:
+        try:
+            process = psutil.Process(run.pid)
+            until(lambda: result_lines(report) == 3 and len(sleeping_witnesses(process)) == 2)
+            tokens = {token_of(witness) for witness in sleeping_witnesses(process)}
+            assert len(tokens) == 1
+            assert "" not in tokens
+            run.send_signal(number)
+            grid, _ = run.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            run.kill()
+    assert run.returncode == 130
+    assert [process for process in psutil.process_iter() if token_of(process) in tokens] == []
+    assert list(temporary.iterdir()) == [], "the run's folders are gone as well"
+    written = read_report(report)
+    assert not written.complete
+    assert [line["id"] for line in written.results] == [f"exit-codes/exit-{code}/sh-command" for code in (1, 2, 7)]
+    message = errors.read_text()
+    assert f"conformance: interrupted after 3 of 4 cases; the report {report} is incomplete\n" in message
+    assert "Traceback" not in message
+    assert grid.count(b" ok ") == 3
+
+
+def test_a_signal_that_is_ignored_on_entry_does_not_end_the_run(tmp_path: Path) -> None:
+    # Bodies that signal the harness itself: its pid is what the shell, a child of the harness, has for a parent.
+    report, route = tmp_path / "report.jsonl", tmp_path / "signals.toml"
+    route.write_text(
+        '[[route]]\nid = "signals-its-parent"\nkind = "one-shot"\ndialects = ["sh"]\n'
+        'argv = ["{{sh}}", "-c", """kill -HUP $PPID\n{{body}}"""]\nsource = "https://example.org/"\n'
+    )
+    command = [sys.executable, "-m", "conformance", "run", "--route", route, "--fixture", QUICK, "--report", report]
+    for trap, code, complete in (("trap '' HUP; ", 0, True), ("", 130, False)):
+        run = subprocess.run(
+            ["/bin/sh", "-c", f'{trap}exec "$@"', "sh", *command, "-j", "1"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=PATIENCE_SECONDS,
+        )
+        assert run.returncode == code, run.stdout.decode()
+        assert read_report(report).complete == complete
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_sentence_and_the_grid_is_shown_all_the_same() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "conformance", "run", "--route", "sh-command", "--fixture", QUICK, "--report", "/dev/full"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert run.returncode == 3
+    assert run.stdout.count(" ok ") == 3
+    assert [line for line in run.stderr.splitlines() if not line.endswith(" cases")] == [
+        "conformance: the report /dev/full cannot be written: No space left on device. What was measured until now is in it;"
+        " make room, or choose another place with --report."
+    ]
