@@ -75,10 +75,8 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
 
     A report that cannot be written any more does not end the run: its results are still shown.
     """
-    cancellation = Cancellation()
     outcome = Outcome()
-    with closing(cancellation), _interruptible(cancellation), prepared_for_children():
-        runner = LocalRunner(cancellation)
+    with local_runner() as (runner, cancellation):
         _write(outcome, lambda: writer.header(plan.catalog, plan.cases, describe_environment(plan, runner)))
         with closing(run_cases(plan.catalog, plan.cases, runner, plan.jobs, plan.time_scale)) as results:
             for result in results:
@@ -92,6 +90,13 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
         outcome.interrupted = cancellation.thrown
     outcome.findings = judge_run(outcome.results, plan.catalog)
     return outcome
+
+
+@contextmanager
+def local_runner() -> Iterator[tuple[LocalRunner, Cancellation]]:
+    """Make this process ready to run cases: a local runner, whose cases end when this process is told to end."""
+    with closing(Cancellation()) as cancellation, _interruptible(cancellation), prepared_for_children():
+        yield LocalRunner(cancellation), cancellation
 
 
 def finish(plan: Plan, outcome: Outcome, writer: ReportWriter, exit_code: int) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
-from conformance.errors import HarnessError
+from conformance.campaign import local_runner
+from conformance.errors import HarnessError, InterruptedRunError
 from conformance.model import Condition, Deadline, Expectation, Origin, Route, Seconds, Step
 from conformance.payload import EMPTY
-from conformance.process import Cancellation, prepared_for_children
+from conformance.process import CancelledError
 from conformance.routes import open_executor
 from conformance.runners.local import LocalRunner
 from conformance.status import Exited, FailedToStart
@@ -29,9 +29,13 @@ def detect_dialects(route: Route, time_scale: float) -> tuple[str, ...]:
     """Return the dialects that `route` really runs, in the order of preference; a bash runs sh bodies as well.
 
     Raises HarnessError where no body of any dialect leaves a mark: the route starts nothing, or something unknown.
+    Raises InterruptedRunError.
     """
-    with closing(Cancellation()) as cancellation, prepared_for_children():
-        spoken = list(_spoken(route, LocalRunner(cancellation), time_scale))
+    try:
+        with local_runner() as (runner, _):
+            spoken = list(_spoken(route, runner, time_scale))
+    except CancelledError as error:
+        raise InterruptedRunError("interrupted while the launcher's dialect was being found out") from error
     if not spoken:
         raise HarnessError(
             "the launcher ran no body in any dialect "
@@ -42,7 +46,7 @@ def detect_dialects(route: Route, time_scale: float) -> tuple[str, ...]:
 
 
 def _spoken(route: Route, runner: LocalRunner, time_scale: float) -> Iterator[str]:
-    deadline = Deadline(Seconds(DETECTION_SECONDS * time_scale), None)
+    deadline = Deadline(Seconds(DETECTION_SECONDS * time_scale), None, Seconds(0.0))
     with runner.open() as place, open_executor(route, runner, place) as executor:
         for dialect, body in _TELLING_BODIES.items():
             step = Step({dialect: body}, EMPTY, (_ANYTHING,))

@@ -19,6 +19,9 @@ from conformance.shells import MissingShellError
 DEADLINE_SECONDS = 60.0
 """How long a body may run that is not meant to hang, in seconds at time scale 1."""
 
+LINGER_SECONDS = 0.5
+"""How long a child that the hook left behind may hold the pipes before it is killed, in seconds at time scale 1."""
+
 
 class Engine:
     """Runs cases at one place, one after the other; each worker has an engine of its own."""
@@ -80,6 +83,7 @@ class Engine:
         deadline = Deadline(
             total=Seconds(DEADLINE_SECONDS * self._time_scale),
             after_start=Seconds(own * self._time_scale) if own is not None else None,
+            linger=Seconds(LINGER_SECONDS * self._time_scale),
         )
         with open_executor(case.route, self._runner, self._place) as executor:
             return Observation(

@@ -143,6 +143,8 @@ class Deadline:
     """Seconds after the launch."""
     after_start: Seconds | None
     """Seconds after the body has left its first mark, for a body that hangs on purpose; `total` bounds its start."""
+    linger: Seconds
+    """Seconds that a child which the hook left behind may hold its pipes, before it is killed as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import conformance
 from conformance.cli import main
 
+ROOT = Path(conformance.__file__).resolve().parents[1]
+"""What holds the package, which the command finds from any folder, installed or not."""
 COMMAND = (sys.executable, "-m", "conformance")
 UNWANTED = (
     "CONFORMANCE_PWSH", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES",
@@ -33,6 +36,7 @@ class Finished:
 def command_environment(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
     """Return this process's environment without what is unwanted, and with `changes` (None takes a variable out)."""
     environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
     for name, value in (changes or {}).items():
         if value is None:
             environment.pop(name, None)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from conftest import Finished, call_cli
 
 from conformance.campaign import Plan, perform
 from conformance.catalog import load_catalog
-from conformance.cli import main
 from conformance.model import Result, ResultKind
 from conformance.report.reader import Report, read_report
 from conformance.report.writer import ReportWriter
@@ -85,7 +85,12 @@ CAUGHT: dict[str, Caught] = {
     },
     "ignores-body": {
         **each(("exit-codes/exit-0", "exit-codes/exit-2"), started=NEVER_STARTED),
-        **each(("bytes/crlf-and-lone-cr", "bytes/deny-json-exit-2"), started=NEVER_STARTED, stdout=f"stdout {LOST}", stderr=f"stderr {LOST}"),
+        **each(
+            ("bytes/crlf-and-lone-cr", "bytes/deny-json-exit-2"),
+            started=NEVER_STARTED,
+            stdout=f"stdout {LOST}",
+            stderr=f"stderr {LOST}",
+        ),
         "bytes/echo-64k": {"started": NEVER_STARTED, "stdin": NO_INPUT, "stdout": f"stdout {LOST}"},
         "bytes/stdin-5k-read": {"started": NEVER_STARTED, "stdin": NO_INPUT},
         "native-codes/native-7": {"status": BECAME_2, "started": NEVER_STARTED, "stderr": f"stderr {NOT_THE_HOOKS}"},
@@ -99,12 +104,16 @@ def route_file(folder: Path, miniature: str, argv: Sequence[str] = (), *, deviat
     program = next(iter(MINIATURES.glob(f"{miniature}.*")), None)
     if program is not None:
         argv = (*INTERPRETERS[program.suffix], str(program), "{{body}}")
-    path = folder / f"{miniature}.toml"
-    path.write_text(
+    text = (
         f'[[route]]\nid = "{miniature}"\nkind = "one-shot"\ndialects = ["sh"]\nargv = {json.dumps(list(argv))}\n'
         'source = "https://example.org/miniature"\n'
-        + (f'[[deviation]]\nroutes = ["{miniature}"]\nreason = "it is so"\nurl = "https://example.org/"\n{deviation}\n' if deviation else "")
     )
+    if deviation:
+        text += (
+            f'[[deviation]]\nroutes = ["{miniature}"]\nreason = "it is so"\nurl = "https://example.org/"\n{deviation}\n'
+        )
+    path = folder / f"{miniature}.toml"
+    path.write_text(text)
     return path
 
 
@@ -127,7 +136,8 @@ def found_in(results: Sequence[Result]) -> Caught:
 
 def test_every_miniature_is_put_to_the_test() -> None:
     timed_or_leaving = {"hangs", "deadlocks", "leaves-a-process"}
-    assert {path.stem for path in MINIATURES.iterdir() if path.suffix in INTERPRETERS} == CAUGHT.keys() | timed_or_leaving
+    programs = {path.stem for path in MINIATURES.iterdir() if path.suffix in INTERPRETERS}
+    assert programs == CAUGHT.keys() | timed_or_leaving
 
 
 @pytest.mark.parametrize("miniature", CAUGHT)
@@ -143,8 +153,12 @@ def test_caught_by_name_and_by_what_it_means(miniature: str, tmp_path: Path) -> 
 
 def test_the_reason_shows_the_first_difference_in_both_hexdumps(tmp_path: Path) -> None:
     (result,) = results_of(route_file(tmp_path, "translates-crlf"), ["bytes/crlf-and-lone-cr"])
-    assert result.reason.splitlines()[:3] == [
-        "stdout: expected 10 bytes, came 8 bytes, the first difference is at byte offset 1: stdout has LF where the hook wrote CR LF.",
+    first, *dumps = result.reason.splitlines()[:3]
+    assert first == (
+        "stdout: expected 10 bytes, came 8 bytes, the first difference is at byte offset 1: "
+        "stdout has LF where the hook wrote CR LF."
+    )
+    assert dumps == [
         "  expected 00000000  61 0d 0a 62 0d 63 0d 0d 0a 0d                    |a..b.c....|",
         "  came     00000000  61 0a 62 0d 63 0d 0a 0d                          |a.b.c...|",
     ]
@@ -171,7 +185,8 @@ def test_a_hang_is_caught_and_is_no_body_that_hangs(tmp_path: Path) -> None:
 
 
 def test_a_process_left_behind_changes_no_verdict_and_is_listed_and_killed(tmp_path: Path) -> None:
-    (passed, failed) = results_of(route_file(tmp_path, "leaves-a-process"), ["exit-codes/exit-0", "native-codes/native-7"])
+    file = route_file(tmp_path, "leaves-a-process")
+    passed, failed = results_of(file, ["exit-codes/exit-0", "native-codes/native-7"])
     assert found_in([passed, failed]) == {"native-codes/native-7": {"status": FAIL_OPEN}}
     for result in (passed, failed):
         assert result.observation is not None
@@ -193,8 +208,8 @@ def test_a_route_that_cannot_be_started_is_an_error_and_says_what_to_do(tmp_path
 
 
 def test_a_body_that_is_too_long_for_argv_is_a_failure_of_the_route(tmp_path: Path) -> None:
-    too_long = "x" * 3_000_000
-    (result,) = results_of(route_file(tmp_path, "too-long", ["/bin/sh", "-c", "{{body}}", too_long]), ["exit-codes/exit-2"])
+    file = route_file(tmp_path, "too-long", ["/bin/sh", "-c", "{{body}}", "x" * 3_000_000])
+    (result,) = results_of(file, ["exit-codes/exit-2"])
     assert result.kind is ResultKind.FAIL
     assert result.observation is not None
     assert isinstance(result.observation.steps[0].status, FailedToStart)
@@ -203,20 +218,22 @@ def test_a_body_that_is_too_long_for_argv_is_a_failure_of_the_route(tmp_path: Pa
 
 # Expected failures, through the command line, whose exit code they decide.
 
-DOCUMENTED_STATUS = 'fixtures = ["exit-codes/exit-7"]\nobserved.exit = 1'
+EXIT_7 = "exit-codes/exit-7"
+DENY = "bytes/deny-json-exit-2"
+DOCUMENTED_STATUS = f'fixtures = ["{EXIT_7}"]\nobserved.exit = 1'
+SWAPPED = """\
+fixtures = ["bytes/deny-json-exit-2"]
+observed.stdout = { text = "not today" }
+observed.stderr = { text = '{"decision":"deny","reason":"fixture"}' }"""
+MERGED = f'fixtures = ["{DENY}"]\nobserved.stdout = "merged-with-stderr"'
+FAILS_OPEN = 'fixtures = ["exit-codes/*"]\nexcept = ["exit-codes/exit-1"]\nobserved.exit = 0'
 
 
-def run_command(
-    file: Path, capsys: pytest.CaptureFixture[str], fixture: str = "exit-codes/exit-7"
-) -> tuple[int, Report | None, str]:
-    """Run `conformance run` and return its exit code, its report and all that it printed."""
+def run_file(file: Path, fixture: str) -> tuple[Finished, Report | None]:
+    """Run `fixture` through the routes of `file` and return what the command said, and its report."""
     report = file.with_suffix(".jsonl")
-    with pytest.raises(SystemExit) as ended:
-        main(["run", "--route", str(file), "--fixture", fixture, "--report", str(report)])
-    printed = capsys.readouterr()
-    assert "Traceback" not in printed.out + printed.err
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, read_report(report) if report.exists() else None, printed.out + printed.err
+    finished = call_cli("run", "--route", file, "--fixture", fixture, "--report", report)
+    return finished, read_report(report) if report.exists() else None
 
 
 def only_result(report: Report | None) -> tuple[str, str]:
@@ -228,98 +245,78 @@ def only_result(report: Report | None) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("miniature", "fixture", "deviation"),
     [
-        ("always-exits-1", "exit-codes/exit-7", DOCUMENTED_STATUS),
-        ("always-exits-0", "exit-codes/exit-7", 'fixtures = ["exit-codes/*"]\nexcept = ["exit-codes/exit-1"]\nobserved.exit = 0'),
-        ("crashes", "exit-codes/exit-7", 'fixtures = ["exit-codes/exit-7"]\nobserved.signal = "SEGV"'),
-        ("drops-last-byte", "bytes/deny-json-exit-2", 'fixtures = ["bytes/deny-json-exit-2"]\nobserved.stdout = "head:37"'),
+        ("always-exits-1", EXIT_7, DOCUMENTED_STATUS),
+        ("always-exits-0", EXIT_7, FAILS_OPEN),
+        ("crashes", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.signal = "SEGV"'),
+        ("drops-last-byte", DENY, f'fixtures = ["{DENY}"]\nobserved.stdout = "head:37"'),
         ("translates-crlf", "bytes/crlf-and-lone-cr", 'fixtures = ["bytes/crlf*"]\nobserved.stdout = "crlf-to-lf"'),
-        (
-            "merges-streams",
-            "bytes/deny-json-exit-2",
-            'fixtures = ["bytes/deny-json-exit-2"]\nobserved.stdout = "merged-with-stderr"\nobserved.stderr = "empty"',
-        ),
-        (
-            "swaps-streams",
-            "bytes/deny-json-exit-2",
-            'fixtures = ["bytes/deny-json-exit-2"]\nobserved.stdout = { text = "not today" }\n'
-            """observed.stderr = { text = '{"decision":"deny","reason":"fixture"}' }""",
-        ),
-        ("ignores-body", "exit-codes/exit-7", 'fixtures = ["exit-codes/exit-7"]\nobserved.started = "no"'),
+        ("merges-streams", DENY, f'{MERGED}\nobserved.stderr = "empty"'),
+        ("swaps-streams", DENY, SWAPPED),
+        ("ignores-body", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.started = "no"'),
     ],
 )
 def test_documented_exactly_it_deviates_and_the_run_is_good(
-    miniature: str, fixture: str, deviation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    miniature: str, fixture: str, deviation: str, tmp_path: Path
 ) -> None:
-    code, report, _ = run_command(route_file(tmp_path, miniature, deviation=deviation), capsys, fixture)
+    finished, report = run_file(route_file(tmp_path, miniature, deviation=deviation), fixture)
     kind, reason = only_result(report)
-    assert (code, kind) == (0, "deviates"), reason
+    assert (finished.code, kind) == (0, "deviates"), reason
     assert "it is so; https://example.org/" in reason
 
 
 @pytest.mark.parametrize(
     ("miniature", "fixture", "deviation"),
     [
-        ("always-exits-1", "exit-codes/exit-7", 'fixtures = ["exit-codes/exit-7"]\nobserved.exit = 3'),
-        ("always-exits-1", "exit-codes/exit-7", 'fixtures = ["exit-codes/exit-7"]\nobserved.stdout = { text = "x" }'),
-        ("always-exits-1", "exit-codes/exit-7", f'{DOCUMENTED_STATUS}\nobserved.stderr = {{ text = "x" }}'),
-        ("always-exits-1", "exit-codes/exit-7", f'{DOCUMENTED_STATUS}\nobserved.started = "no"'),
-        ("merges-streams", "bytes/deny-json-exit-2", 'fixtures = ["bytes/deny*"]\nobserved.stdout = "merged-with-stderr"'),
-        ("drops-last-byte", "bytes/deny-json-exit-2", 'fixtures = ["bytes/deny*"]\nobserved.stdout = "head:36"'),
-        ("hangs", "processes/hang", 'fixtures = ["processes/hang"]\nobserved.exit = 7'),
+        ("always-exits-1", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.exit = 3'),
+        ("always-exits-1", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.stdout = {{ text = "x" }}'),
+        ("always-exits-1", EXIT_7, f'{DOCUMENTED_STATUS}\nobserved.stderr = {{ text = "x" }}'),
+        ("always-exits-1", EXIT_7, f'{DOCUMENTED_STATUS}\nobserved.started = "no"'),
+        ("merges-streams", DENY, MERGED),
+        ("drops-last-byte", DENY, f'fixtures = ["{DENY}"]\nobserved.stdout = "head:36"'),
     ],
-)  # fmt: skip
-def test_documented_as_something_else_it_fails(
-    miniature: str, fixture: str, deviation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+)
+def test_documented_as_something_else_it_fails(miniature: str, fixture: str, deviation: str, tmp_path: Path) -> None:
     file = route_file(tmp_path, miniature, deviation=deviation)
-    if miniature == "hangs":
-        (result,) = results_of(file, [fixture], time_scale=0.01)
-        assert result.kind is ResultKind.FAIL
-        return
-    code, report, _ = run_command(file, capsys, fixture)
+    finished, report = run_file(file, fixture)
     kind, reason = only_result(report)
-    assert (code, kind) == (1, "fail"), reason
+    assert (finished.code, kind) == (1, "fail"), reason
     line = file.read_text().split("\n").index("[[deviation]]") + 1
     assert f"This is not what the deviation documented at {file}:{line}" in reason
 
 
-def test_a_deviation_that_no_longer_happens_is_fixed_and_fails_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report, printed = run_command(route_file(tmp_path, "faithful", deviation=DOCUMENTED_STATUS), capsys)
+def test_a_deviation_that_no_longer_happens_is_fixed_and_fails_the_run(tmp_path: Path) -> None:
+    finished, report = run_file(route_file(tmp_path, "faithful", deviation=DOCUMENTED_STATUS), EXIT_7)
     kind, reason = only_result(report)
-    assert (code, kind) == (1, "fixed")
+    assert (finished.code, kind) == (1, "fixed")
     assert "no longer happens here" in reason
-    assert reason in printed
+    assert reason in finished.out
 
 
 @pytest.mark.parametrize(
-    ("fixtures", "complaint"),
+    ("fixture", "complaint"),
     [
-        ('["exit-codes/exit-8"]', "'exit-codes/exit-8' matches no fixture"),
-        ('["exit-codes/host-should-exit-7"]', "the deviation matches no case"),  # it has no body in sh
+        ("exit-codes/exit-8", "'exit-codes/exit-8' matches no fixture"),
+        ("exit-codes/host-should-exit-7", "the deviation matches no case"),  # it has no body in sh
     ],
 )
-def test_a_deviation_that_matches_nothing_is_a_broken_file(
-    fixtures: str, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = route_file(tmp_path, "faithful", deviation=f"fixtures = {fixtures}\nobserved.exit = 1")
-    code, report, printed = run_command(file, capsys)
-    assert (code, report) == (2, None)
-    assert complaint in printed
-    assert printed.startswith(f"conformance: {file}:")
+def test_a_deviation_that_matches_nothing_is_a_broken_file(fixture: str, complaint: str, tmp_path: Path) -> None:
+    file = route_file(tmp_path, "faithful", deviation=f'fixtures = ["{fixture}"]\nobserved.exit = 1')
+    finished, report = run_file(file, EXIT_7)
+    assert (finished.code, report) == (2, None)
+    assert finished.err.startswith(f"conformance: {file}:")
+    assert complaint in finished.err
 
 
-def test_a_deviation_that_documents_the_contract_is_unused_and_fails_the_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = route_file(tmp_path, "faithful", deviation='fixtures = ["exit-codes/exit-7"]\nobserved.exit = 7')
-    code, report, printed = run_command(file, capsys)
-    assert (code, only_result(report)[0]) == (1, "pass")
-    assert "the deviation is unused" in printed
+def test_a_deviation_that_documents_the_contract_is_unused_and_fails_the_run(tmp_path: Path) -> None:
+    file = route_file(tmp_path, "faithful", deviation=f'fixtures = ["{EXIT_7}"]\nobserved.exit = 7')
+    finished, report = run_file(file, EXIT_7)
+    assert (finished.code, only_result(report)[0]) == (1, "pass")
+    assert "the deviation is unused" in finished.out
 
 
 @pytest.mark.parametrize("observed", ["observed.exit = 1", 'observed.started = "no"', 'observed.stdout = "empty"'])
-def test_an_error_never_satisfies_a_deviation(observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    deviation = f'fixtures = ["bytes/deny-json-exit-2"]\n{observed}'
+def test_an_error_never_satisfies_a_deviation(observed: str, tmp_path: Path) -> None:
+    deviation = f'fixtures = ["{DENY}"]\n{observed}'
     file = route_file(tmp_path, "missing", ["/nonexistent/shell", "{{body}}"], deviation=deviation)
-    code, report, _ = run_command(file, capsys, "bytes/deny-json-exit-2")
-    assert (code, only_result(report)[0]) == (3, "error")
+    finished, report = run_file(file, DENY)
+    assert (finished.code, only_result(report)[0]) == (3, "error")

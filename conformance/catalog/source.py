@@ -115,11 +115,13 @@ def _unknown_keys(error: ValidationError) -> list[str]:
 def _schema_message(error: ValidationError, position: Position) -> str:
     """Say in one sentence what was found, what was expected and what to do."""
     place = _place(position)
-    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+    unknown = _unknown_keys(error)
+    if unknown:
         known = sorted(error.schema.get("properties", ()))
-        unknown = sorted(set(error.instance) - set(known))
-        suggestion = _suggestion(unknown[0], known)
-        return f"unknown key {unknown[0]!r} in {place}{suggestion}. The keys here are {', '.join(known)}."
+        return (
+            f"unknown key {unknown[0]!r} in {place}{_suggestion(unknown[0], known)}. "
+            f"The keys here are {', '.join(known)}."
+        )
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{place} lacks the key {missing[0]!r}. Add it."

@@ -23,6 +23,7 @@ class Launch:
     environment: Mapping[str, str]
     """The whole environment; it holds `TOKEN_VARIABLE` with a value that no other launch has."""
     directory: Path
+    """The working directory, which no other launch has."""
     stdin: Payload
     stdout: Payload | None
     """What standard output is compared with; None where nothing is expected."""

@@ -28,7 +28,8 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_GET_CHILD_SUBREAPER = 37
 STRAY_POLL_SECONDS = 0.02
 INHERITED_SIGNALS = (
-    "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD",
+    "SIGHUP", "SIGINT", "SIGQUIT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2",
+    "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD",
 )  # fmt: skip
 """What a parent may have left ignored; Python itself restores SIGPIPE."""
 START_POLL_SECONDS = 0.02
@@ -63,14 +64,14 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
             status = exchange.until_exit(_Deadline(launch, started), cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
-                leftovers = [*tree.descendants(process.pid), *tree.strays(process.pid, launch.token)]
+                leftovers = [*tree.descendants(process.pid), *tree.strays(process.pid, launch)]
             else:
                 exchange.linger(ended + launch.linger, cancellation)
-                leftovers = tree.strays(process.pid, launch.token)
+                leftovers = tree.strays(process.pid, launch)
             described = tree.describe(leftovers)
         finally:
             if leftovers != [] or isinstance(status, TimedOut):
-                exchange.strays |= tree.kill_tree(process.pid, launch.token)
+                exchange.strays |= tree.kill_tree(process.pid, launch)
             tree.collect(process.pid, exchange.strays)
             process.wait()
         exchange.drain(time.monotonic() + DRAIN_SECONDS)
@@ -113,7 +114,7 @@ class _Exchange:
         assert process.stdout is not None
         assert process.stderr is not None
         self._stdin, self._payload = process.stdin, launch.stdin
-        self._token, self._pid = launch.token, process.pid
+        self._launch, self._pid = launch, process.pid
         self._captures: dict[IO[bytes], Capture] = {process.stdout: stdout, process.stderr: stderr}
         self._selector = selectors.DefaultSelector()
         self._sent = 0
@@ -172,7 +173,7 @@ class _Exchange:
         while (remaining := end - time.monotonic()) > 0:
             if cancellation.thrown:
                 raise CancelledError
-            strays = tree.strays(self._pid, self._token)
+            strays = tree.strays(self._pid, self._launch)
             self.strays.update(stray.pid for stray in strays)
             if not self._open_streams and not strays:
                 return
@@ -245,7 +246,8 @@ def _handled_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can set handlers; what it set holds here too
         return
-    ignored = [number for name in INHERITED_SIGNALS if signal.getsignal(number := signal.Signals[name]) is signal.SIG_IGN]
+    signals = [signal.Signals[name] for name in INHERITED_SIGNALS]
+    ignored = [number for number in signals if signal.getsignal(number) is signal.SIG_IGN]
     for number in ignored:
         signal.signal(number, _still_ignored)
     try:

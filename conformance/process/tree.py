@@ -1,8 +1,8 @@
 """Find and kill the processes that a hook left behind, wherever they went.
 
 While a hook runs, its tree hangs below its first process. When a process dies, Linux hands its children to the nearest
-"subreaper", which the harness makes itself; so whatever is left of a tree is then a child of the harness, known by the
-token in its environment or by its session. Elsewhere all processes are searched for the token.
+"subreaper", which the harness makes itself; so whatever is left of a tree is then a child of the harness, known by its
+session, by the token in its environment or by its working directory. Elsewhere all processes are searched for these.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from conformance.model import Leftover
-from conformance.process.launch import TOKEN_VARIABLE
+from conformance.process.launch import TOKEN_VARIABLE, Launch
 
 POLL_SECONDS = 0.005
 DEATH_SECONDS = 10.0
@@ -33,11 +33,11 @@ def descendants(leader: int) -> list[psutil.Process]:
         return []
 
 
-def strays(leader: int, token: str) -> list[psutil.Process]:
-    """Return the live processes that left the tree: those of its session or with its token, and all below them."""
+def strays(leader: int, launch: Launch) -> list[psutil.Process]:
+    """Return the live processes that the tree of `launch`, begun by `leader` (a pid), left outside of it."""
     found: dict[int, psutil.Process] = {}
     for process in _candidates():
-        if process.pid != leader and _belongs(process, leader, token):
+        if process.pid != leader and _belongs(process, leader, launch):
             found[process.pid] = process
             found.update((below.pid, below) for below in descendants(process.pid))
     return [process for process in found.values() if _alive(process)]
@@ -67,11 +67,20 @@ def _children_of_task(task: Path) -> list[str]:
         return []
 
 
-def _belongs(process: psutil.Process, leader: int, token: str) -> bool:
-    try:
-        return os.getsid(process.pid) == leader or process.environ().get(TOKEN_VARIABLE) == token
-    except (psutil.Error, OSError):
-        return False
+def _belongs(process: psutil.Process, leader: int, launch: Launch) -> bool:
+    """Tell whether `process` is in the session of `leader`, has the token, or works in the directory of `launch`.
+
+    A daemon leaves the session and `env -i` drops the token; one that changes its directory as well is out of reach.
+    """
+    with contextlib.suppress(OSError):
+        if os.getsid(process.pid) == leader:
+            return True
+    with contextlib.suppress(psutil.Error, OSError):
+        if process.environ().get(TOKEN_VARIABLE) == launch.token:
+            return True
+    with contextlib.suppress(psutil.Error, OSError):
+        return Path(process.cwd()).is_relative_to(launch.directory.resolve())
+    return False
 
 
 def _alive(process: psutil.Process) -> bool:
@@ -85,7 +94,7 @@ def describe(processes: Iterable[psutil.Process]) -> tuple[Leftover, ...]:
     """Return what a report says of `processes`, sorted by pid."""
     return tuple(
         sorted(
-            (Leftover(process.pid, _command(process)) for process in processes),
+            {Leftover(process.pid, _command(process)) for process in processes},
             key=lambda leftover: leftover.pid,
         )
     )
@@ -98,7 +107,7 @@ def _command(process: psutil.Process) -> str:
         return "(ended)"
 
 
-def kill_tree(leader: int, token: str) -> set[int]:
+def kill_tree(leader: int, launch: Launch) -> set[int]:
     """Kill `leader`, everything below it and every stray, wait until all of them are gone, and return their pids.
 
     A process may fork while it is being killed; its child becomes a stray, so the search goes on until it finds none.
@@ -107,7 +116,7 @@ def kill_tree(leader: int, token: str) -> set[int]:
         os.killpg(leader, signal.SIGKILL)
     seen: set[int] = set()
     end = time.monotonic() + DEATH_SECONDS
-    while (remaining := [*descendants(leader), *strays(leader, token)]) and time.monotonic() < end:
+    while (remaining := [*descendants(leader), *strays(leader, launch)]) and time.monotonic() < end:
         seen.update(process.pid for process in remaining)
         _kill(remaining)
         time.sleep(POLL_SECONDS)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conformance.model import Deadline, Expectation, Route, Seconds, Step, StepObservation
+from conformance.model import Deadline, Expectation, Route, Step, StepObservation
 from conformance.process import Launch
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder, render
 
 EXTENSIONS = {"sh": ".sh", "bash": ".sh", "pwsh": ".ps1", "powershell5": ".ps1", "cmd": ".cmd"}
-LINGER_SECONDS = 0.5
-"""How long a child that the hook left behind may hold the pipes before it is killed, in seconds at time scale 1."""
 
 
 class OneShot:
@@ -53,7 +51,7 @@ class OneShot:
             stdout=expectation.stdout,
             stderr=expectation.stderr,
             deadline=deadline.after_start or deadline.total,
-            linger=Seconds(LINGER_SECONDS),
+            linger=deadline.linger,
             started_file=stage.witness_file if deadline.after_start else None,
             start_allowance=deadline.total,
         )

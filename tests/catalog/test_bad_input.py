@@ -45,6 +45,13 @@ exit 7'''
 exit = 7
 reason = "exit ends the shell with the number it is given"
 """
+INLINE = """
+
+fixture = [
+  { id = "a", summary = "s", source = "https://x", body.sh = "{{mark}}", expect = [{ exit = 0, reason = "r" }] },
+  { id = "b", summary = "s", source = "https://x", body.sh = "{{mark}}", expect = [{ exit = 0 }] },
+]
+"""
 MATRIX = 'fixtures = ["topic/*"]\n' + ROUTE
 
 
@@ -88,27 +95,63 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "nested too deeply": (f"a = {'[' * 5000}\n", 1, ("nested too deeply", "Cut it down")),
     "number too long": (f"a = {'9' * 5000}\n", 1, ("number is too long", "Cut it down")),
     "nothing but prose": ("this is no TOML\n", 1, ("not valid TOML",)),
-    "unknown key": (edited(ROUTE, "dialects", "dialect"), 2, ("unknown key 'dialect' in [[route]]", "did you mean 'dialects'?", "The keys here are")),
+    "unknown key": (
+        edited(ROUTE, "dialects", "dialect"),
+        2,
+        ("unknown key 'dialect' in [[route]]", "did you mean 'dialects'?", "The keys here are"),
+    ),
     "unknown key at the top": ("\n[[routes]]\n", 2, ("unknown key 'routes' in the file", "did you mean 'route'?")),
-    "key missing": (edited(ROUTE, 'source = "https://example.org/mine"', ""), 2, ("[[route]] lacks the key 'source'", "Add it")),
+    "key missing": (
+        edited(ROUTE, 'source = "https://example.org/mine"', ""),
+        2,
+        ("[[route]] lacks the key 'source'", "Add it"),
+    ),
     "type of the id": (edited(ROUTE, '"mine"', "7"), 2, ("'id' is 7", "lower-case letters")),
     "id with a capital": (edited(ROUTE, '"mine"', '"Mine"'), 2, ("'id' is 'Mine'", "lower-case letters")),
     "id with a line break": (edited(ROUTE, '"mine"', '"mine\\n"'), 2, ("'id' is 'mine\\n'", "lower-case letters")),
     "unknown kind": (edited(ROUTE, "one-shot", "one-shoot"), 2, ("'kind' is 'one-shoot'", '"one-shot"')),
     "unknown dialect": (edited(ROUTE, '["sh"]', '["zsh"]'), 2, ("'dialects[0]' is 'zsh'", "a dialect: sh, bash, pwsh")),
-    "argv no list": (edited(ROUTE, '["{{bash}}", "-c", "{{body}}"]', '"{{body}}"'), 2, ("'argv' is '{{body}}'", "an array with a program")),
-    "argv empty": (edited(ROUTE, '["{{bash}}", "-c", "{{body}}"]', "[]"), 2, ("'argv' is []", "an array with a program")),
+    "argv no list": (
+        edited(ROUTE, '["{{bash}}", "-c", "{{body}}"]', '"{{body}}"'),
+        2,
+        ("'argv' is '{{body}}'", "an array with a program"),
+    ),
+    "argv empty": (
+        edited(ROUTE, '["{{bash}}", "-c", "{{body}}"]', "[]"),
+        2,
+        ("'argv' is []", "an array with a program"),
+    ),
     "number in argv": (edited(ROUTE, '"-c"', "3"), 2, ("'argv[1]' is 3", "a text without NUL")),
     "NUL in argv": (edited(ROUTE, '"-c"', '"\\u0000"'), 2, ("'argv[1]' is '\\x00'", "a text without NUL")),
-    "source no address": (edited(ROUTE, "https://example.org/mine", "mine"), 2, ("'source' is 'mine'", "an http or https address")),
+    "source no address": (
+        edited(ROUTE, "https://example.org/mine", "mine"),
+        2,
+        ("'source' is 'mine'", "an http or https address"),
+    ),
     "judged by nobody": (ROUTE + 'judged_by = "last"\n', 2, ("'judged_by' is 'last'", "last-statement or last-native")),
-    "unknown template": (edited(ROUTE, '"-c"', '"{{bdy}}"'), 2, ("argv[1]", "unknown template {{bdy}}", "the names here are bash, body, body_file")),
-    "unknown filter": (edited(ROUTE, "{{body}}", "{{body|quote}}"), 2, ("argv[2]", "unknown filter |quote", "the filters are base64")),
+    "unknown template": (
+        edited(ROUTE, '"-c"', '"{{bdy}}"'),
+        2,
+        ("argv[1]", "unknown template {{bdy}}", "the names here are bash, body, body_file"),
+    ),
+    "unknown filter": (
+        edited(ROUTE, "{{body}}", "{{body|quote}}"),
+        2,
+        ("argv[2]", "unknown filter |quote", "the filters are base64"),
+    ),
     "malformed template": (edited(ROUTE, "{{body}}", "{{body|}}"), 2, ("argv[2]", "{{body|}}", "write {{name}}")),
     "argument for body": (edited(ROUTE, "{{body}}", "{{body:x}}"), 2, ("argv[2]", "{{body}} takes no argument")),
-    "no body": (edited(ROUTE, "{{body}}", "exit 7"), 2, ("'mine'", "no {{body}} and no {{body_file}}", "Put one of them")),
+    "no body": (
+        edited(ROUTE, "{{body}}", "exit 7"),
+        2,
+        ("'mine'", "no {{body}} and no {{body_file}}", "Put one of them"),
+    ),
     "unknown shell": (ROUTE + 'shell = "zsh"\n', 2, ("unknown shell 'zsh'", "The shells are bash, dash, pwsh, sh")),
-    "unknown shell required": ("\n" 'required = ["bash", "zsh"]\n' + ROUTE, 2, ("unknown shell 'zsh' in 'required'", "The shells are")),
+    "unknown shell required": (
+        '\nrequired = ["bash", "zsh"]\n' + ROUTE,
+        2,
+        ("unknown shell 'zsh' in 'required'", "The shells are"),
+    ),
     "template in a file": (ROUTE + 'files.w = "{{bdy}}"\n', 2, ("files.w", "unknown template {{bdy}}")),
     "file not used": (ROUTE + 'files.w = "{{body}}"\n', 2, ("files.w is not used", "Write {{file:w}} in argv")),
     "file not there": (edited(ROUTE, '"-c"', '"{{file:w}}"'), 2, ("{{file:w}} names no file", "Add files.w")),
@@ -119,10 +162,14 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         ("files.a", "files.b", "holds itself", "Take one out"),
     ),
     "file beside the matrix missing": (
-        edited(ROUTE, '"-c"', '"{{file:w}}"') + 'files.w = { path = "nope.sh" }\n', 2, ("files.w", "'nope.sh'", "Mend the path")
+        edited(ROUTE, '"-c"', '"{{file:w}}"') + 'files.w = { path = "nope.sh" }\n',
+        2,
+        ("files.w", "'nope.sh'", "Mend the path"),
     ),
     "file with NUL in its name": (
-        edited(ROUTE, '"-c"', '"{{file:w}}"') + 'files.w = { path = "a\\u0000" }\n', 2, ("files.w", "Mend the path")
+        edited(ROUTE, '"-c"', '"{{file:w}}"') + 'files.w = { path = "a\\u0000" }\n',
+        2,
+        ("files.w", "Mend the path"),
     ),
     "file with a capital": (ROUTE + 'files.W = "x"\n', 2, ("'files' is 'W'", "a name of lower-case letters")),
     "template in a variable": (ROUTE + 'env.HOOK = "{{body}}"\n', 2, ("env.HOOK", "argv and files only")),
@@ -130,35 +177,112 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "variable with =": (ROUTE + 'env."A=B" = "1"\n', 2, ("'env' is 'A=B'", "the name of a variable")),
     "route inline, key missing": ('\nroute = [\n  { id = "mine" },\n]\n', 3, ("[[route]] lacks the key 'kind'",)),
     "route no table": ("\n\nroute = 3\n", 3, ("'route' is 3", "an array of [[route]] tables")),
-    "fixtures match nothing": ('\n\nfixtures = ["exit-codes/*", "exit-code/*"]\n' + ROUTE, 3, ("'fixtures'", "'exit-code/*' matches no fixture", "conformance list fixtures")),
-    "fixtures no texts": ("\nfixtures = [3]\n" + ROUTE, 2, ("'fixtures[0]' is 3", "an id or a glob pattern")),
-    "routes match nothing": (ROUTE + edited(DEVIATION, '"mine"', '"yours"'), 9, ("'routes'", "'yours' matches no route", "conformance list routes")),
-    "fixtures of a deviation match nothing": (ROUTE + edited(DEVIATION, "exit-7", "exit-8"), 9, ("'fixtures'", "'exit-codes/exit-8' matches no fixture")),
-    "except matches nothing": (ROUTE + DEVIATION + 'except = ["exit-8"]\n', 9, ("'except'", "'exit-8' matches no fixture", "conformance list fixtures")),
-    "deviation matches no case": (
-        ROUTE + DEVIATION + 'except = ["exit-codes/*"]\n', 9, ("matches no case", "Mend its patterns, or delete it")
+    "fixtures match nothing": (
+        '\n\nfixtures = ["exit-codes/*", "exit-code/*"]\n' + ROUTE,
+        3,
+        ("'fixtures'", "'exit-code/*' matches no fixture", "conformance list fixtures"),
     ),
-    "deviation without reason": (ROUTE + edited(DEVIATION, 'reason = "The launcher only knows 0 and 1"\n', ""), 9, ("[[deviation]] lacks the key 'reason'", "Add it")),
-    "deviation with an empty reason": (ROUTE + edited(DEVIATION, "The launcher only knows 0 and 1", " "), 9, ("'reason' is ' '", "a text that is not empty")),
-    "deviation without url": (ROUTE + edited(DEVIATION, 'url = "https://example.org/mine"\n', ""), 9, ("[[deviation]] lacks the key 'url'", "Add it")),
-    "nothing observed": (ROUTE + edited(DEVIATION, "observed.exit = 1", "observed = {}"), 12, ("'observed' is {}", "exit, signal or timed_out")),
-    "code too large": (ROUTE + edited(DEVIATION, "exit = 1", "exit = 4294967296"), 9, ("'observed.exit' is 4294967296", "from 0 to 4294967295")),
-    "code with a point": (ROUTE + edited(DEVIATION, "exit = 1", "exit = 256.0"), 9, ("'observed.exit' is 256.0", "from 0 to 4294967295")),
-    "code that is a truth value": (ROUTE + edited(DEVIATION, "exit = 1", "exit = true"), 9, ("'observed.exit' is True", "an exit code")),
-    "unknown shape": (ROUTE + edited(DEVIATION, "exit = 1", 'stdout = "cut"'), 9, ("'observed.stdout' is 'cut'", "final-newline-lost")),
-    "bad hex": (ROUTE + edited(DEVIATION, "exit = 1", 'stdout = { hex = "0g" }'), 9, ("hex is not a row of whole bytes", '"00 ff"')),
-    "two statuses": (ROUTE + DEVIATION + 'observed.signal = "KILL"\n', 9, ("exit and signal exclude each other", "Keep one")),
-    "unknown signal": (ROUTE + edited(DEVIATION, "exit = 1", 'signal = "KIL"'), 9, ("unknown signal 'KIL'", "HUP, INT, QUIT")),
-    "version without an operator": (ROUTE + DEVIATION + 'when.version = "7.4"\n', 9, ("'when.version' is '7.4'", '">=7.4"')),
-    "version that is none": (ROUTE + DEVIATION + 'when.version = ">=7 or so"\n', 9, ("'>=7 or so'", "no version condition", '">=7.4"')),
-    "unknown condition": (ROUTE + DEVIATION + 'when.shel = "bash"\n', 9, ("unknown key 'shel' in 'when'", "did you mean 'shell'?")),
+    "fixtures no texts": ("\nfixtures = [3]\n" + ROUTE, 2, ("'fixtures[0]' is 3", "an id or a glob pattern")),
+    "routes match nothing": (
+        ROUTE + edited(DEVIATION, '"mine"', '"yours"'),
+        9,
+        ("'routes'", "'yours' matches no route", "conformance list routes"),
+    ),
+    "fixtures of a deviation match nothing": (
+        ROUTE + edited(DEVIATION, "exit-7", "exit-8"),
+        9,
+        ("'fixtures'", "'exit-codes/exit-8' matches no fixture"),
+    ),
+    "except matches nothing": (
+        ROUTE + DEVIATION + 'except = ["exit-8"]\n',
+        9,
+        ("'except'", "'exit-8' matches no fixture", "conformance list fixtures"),
+    ),
+    "deviation matches no case": (
+        ROUTE + DEVIATION + 'except = ["exit-codes/*"]\n',
+        9,
+        ("matches no case", "Mend its patterns, or delete it"),
+    ),
+    "deviation without reason": (
+        ROUTE + edited(DEVIATION, 'reason = "The launcher only knows 0 and 1"\n', ""),
+        9,
+        ("[[deviation]] lacks the key 'reason'", "Add it"),
+    ),
+    "deviation with an empty reason": (
+        ROUTE + edited(DEVIATION, "The launcher only knows 0 and 1", " "),
+        9,
+        ("'reason' is ' '", "a text that is not empty"),
+    ),
+    "deviation without url": (
+        ROUTE + edited(DEVIATION, 'url = "https://example.org/mine"\n', ""),
+        9,
+        ("[[deviation]] lacks the key 'url'", "Add it"),
+    ),
+    "nothing observed": (
+        ROUTE + edited(DEVIATION, "observed.exit = 1", "observed = {}"),
+        12,
+        ("'observed' is {}", "exit, signal or timed_out"),
+    ),
+    "code too large": (
+        ROUTE + edited(DEVIATION, "exit = 1", "exit = 4294967296"),
+        9,
+        ("'observed.exit' is 4294967296", "from 0 to 4294967295"),
+    ),
+    "code with a point": (
+        ROUTE + edited(DEVIATION, "exit = 1", "exit = 256.0"),
+        9,
+        ("'observed.exit' is 256.0", "from 0 to 4294967295"),
+    ),
+    "code that is a truth value": (
+        ROUTE + edited(DEVIATION, "exit = 1", "exit = true"),
+        9,
+        ("'observed.exit' is True", "an exit code"),
+    ),
+    "unknown shape": (
+        ROUTE + edited(DEVIATION, "exit = 1", 'stdout = "cut"'),
+        9,
+        ("'observed.stdout' is 'cut'", "final-newline-lost"),
+    ),
+    "bad hex": (
+        ROUTE + edited(DEVIATION, "exit = 1", 'stdout = { hex = "0g" }'),
+        9,
+        ("hex is not a row of whole bytes", '"00 ff"'),
+    ),
+    "two statuses": (
+        ROUTE + DEVIATION + 'observed.signal = "KILL"\n',
+        9,
+        ("exit and signal exclude each other", "Keep one"),
+    ),
+    "unknown signal": (
+        ROUTE + edited(DEVIATION, "exit = 1", 'signal = "KIL"'),
+        9,
+        ("unknown signal 'KIL'", "HUP, INT, QUIT"),
+    ),
+    "version without an operator": (
+        ROUTE + DEVIATION + 'when.version = "7.4"\n',
+        9,
+        ("'when.version' is '7.4'", '">=7.4"'),
+    ),
+    "version that is none": (
+        ROUTE + DEVIATION + 'when.version = ">=7 or so"\n',
+        9,
+        ("'>=7 or so'", "no version condition", '">=7.4"'),
+    ),
+    "unknown condition": (
+        ROUTE + DEVIATION + 'when.shel = "bash"\n',
+        9,
+        ("unknown key 'shel' in 'when'", "did you mean 'shell'?"),
+    ),
     "empty condition": (ROUTE + DEVIATION + "when = {}\n", 15, ("'when' is {}", "one or more of os, dialect, shell")),
     "text that looks like a header": (
-        ROUTE + DEVIATION + "except = ['''\n[[deviation]]\n''', \"\"\"\n[[route]]\n[x]\"\"\"\"\"]\n" + "when = { os = 'beos' }\n",
+        ROUTE
+        + DEVIATION
+        + 'except = [\'\'\'\n[[deviation]]\n\'\'\', """\n[[route]]\n[x]"""""]\n'
+        + "when = { os = 'beos' }\n",
         20,
         ("'when.os' is 'beos'", "linux, macos or windows"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_ROUTE_FILES)
@@ -238,7 +362,7 @@ def test_file_without_a_route(tmp_path: Path) -> None:
 
 
 def test_tied_deviations(tmp_path: Path) -> None:
-    """Which of two deviations holds shows only with a case, since one that asks for the contract's outcome says nothing."""
+    """Two of them tie only in a case for which both say something: one that documents the contract says nothing."""
     path = tmp_path / "mine.toml"
     path.write_text(ROUTE + DEVIATION + edited(DEVIATION, "exit = 1", "exit = 3"))
     finished = run_cli("run", "--route", path, "-k", "exit-codes/exit-7/", "--report", tmp_path / "report.jsonl")
@@ -251,37 +375,129 @@ def test_tied_deviations(tmp_path: Path) -> None:
 # What is wrong with a fixture file: name -> (its text, the line of the table, parts of the message).
 BAD_FIXTURE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "no fixture": ("# nothing\n", 1, ("the file lacks the key 'fixture'", "Add it")),
-    "unknown key": (edited(FIXTURE, "summary", "sumary"), 2, ("unknown key 'sumary' in [[fixture]]", "did you mean 'summary'?")),
-    "summary missing": (edited(FIXTURE, 'summary = "It ends with 7"\n', ""), 2, ("[[fixture]] lacks the key 'summary'", "Add it")),
-    "source missing": (edited(FIXTURE, 'source = "https://example.org/seven"\n', ""), 2, ("[[fixture]] lacks the key 'source'", "Add it")),
-    "reason missing": (edited(FIXTURE, 'reason = "exit ends the shell with the number it is given"\n', ""), 10, ("[[fixture.expect]] lacks the key 'reason'", "Add it")),
+    "unknown key": (
+        edited(FIXTURE, "summary", "sumary"),
+        2,
+        ("unknown key 'sumary' in [[fixture]]", "did you mean 'summary'?"),
+    ),
+    "summary missing": (
+        edited(FIXTURE, 'summary = "It ends with 7"\n', ""),
+        2,
+        ("[[fixture]] lacks the key 'summary'", "Add it"),
+    ),
+    "source missing": (
+        edited(FIXTURE, 'source = "https://example.org/seven"\n', ""),
+        2,
+        ("[[fixture]] lacks the key 'source'", "Add it"),
+    ),
+    "reason missing": (
+        edited(FIXTURE, 'reason = "exit ends the shell with the number it is given"\n', ""),
+        10,
+        ("[[fixture.expect]] lacks the key 'reason'", "Add it"),
+    ),
     "expect missing": (FIXTURE.partition("[[fixture.expect]]")[0], 2, ("[[fixture]] lacks the key 'expect'", "Add it")),
-    "unknown key of an expectation": (FIXTURE + "exits = 3\n", 10, ("unknown key 'exits' in [[fixture.expect]]", "did you mean 'exit'?")),
-    "no status": (edited(FIXTURE, "exit = 7\n", ""), 10, ("[[fixture.expect]] is", "exactly one of exit, signal and timed_out")),
-    "two statuses": (FIXTURE + "timed_out = true\n", 10, ("[[fixture.expect]] is", "exactly one of exit, signal and timed_out")),
-    "timed_out = false": (edited(FIXTURE, "exit = 7\n", "timed_out = false\n"), 10, ("'timed_out' is False", "but true is expected")),
-    "unknown signal": (edited(FIXTURE, "exit = 7\n", 'signal = "USR1"\n'), 10, ("unknown signal 'USR1'", "The signals are HUP")),
+    "unknown key of an expectation": (
+        FIXTURE + "exits = 3\n",
+        10,
+        ("unknown key 'exits' in [[fixture.expect]]", "did you mean 'exit'?"),
+    ),
+    "no status": (
+        edited(FIXTURE, "exit = 7\n", ""),
+        10,
+        ("[[fixture.expect]] is", "exactly one of exit, signal and timed_out"),
+    ),
+    "two statuses": (
+        FIXTURE + "timed_out = true\n",
+        10,
+        ("[[fixture.expect]] is", "exactly one of exit, signal and timed_out"),
+    ),
+    "timed_out = false": (
+        edited(FIXTURE, "exit = 7\n", "timed_out = false\n"),
+        10,
+        ("'timed_out' is False", "but true is expected"),
+    ),
+    "unknown signal": (
+        edited(FIXTURE, "exit = 7\n", 'signal = "USR1"\n'),
+        10,
+        ("unknown signal 'USR1'", "The signals are HUP"),
+    ),
     "unknown dialect": (edited(FIXTURE, "body.sh", "body.zsh"), 2, ("'body' is 'zsh'", "a dialect: sh, bash, pwsh")),
-    "body no text": (edited(FIXTURE, "body.sh = '''\n{{mark}}\nexit 7'''", "body.sh = 7"), 2, ("'body.sh' is 7", "a text")),
-    "unknown template": (edited(FIXTURE, "{{mark}}", "{{marc}}"), 2, ("body.sh", "unknown template {{marc}}", "the names here are mark, native, witness")),
-    "template of a route": (edited(FIXTURE, "{{mark}}", "{{body}}"), 2, ("unknown template {{body}}", "the names here are mark")),
+    "body no text": (
+        edited(FIXTURE, "body.sh = '''\n{{mark}}\nexit 7'''", "body.sh = 7"),
+        2,
+        ("'body.sh' is 7", "a text"),
+    ),
+    "unknown template": (
+        edited(FIXTURE, "{{mark}}", "{{marc}}"),
+        2,
+        ("body.sh", "unknown template {{marc}}", "the names here are mark, native, witness"),
+    ),
+    "template of a route": (
+        edited(FIXTURE, "{{mark}}", "{{body}}"),
+        2,
+        ("unknown template {{body}}", "the names here are mark"),
+    ),
     "unknown filter": (edited(FIXTURE, "{{mark}}", "{{mark|quote}}"), 2, ("unknown filter |quote", "the filters are")),
     "malformed template": (edited(FIXTURE, "{{mark}}", "{{mark:a|}}"), 2, ("{{mark:a|}}", "write {{name}}")),
     "native without a code": (edited(FIXTURE, "{{mark}}", "{{native}}"), 2, ("needs an exit code from 0 to 255",)),
     "native with a code too large": (edited(FIXTURE, "{{mark}}", "{{native:256}}"), 2, ("{{native:256}}", "0 to 255")),
     "mark with an argument": (edited(FIXTURE, "{{mark}}", "{{mark:7}}"), 2, ("{{mark}} takes no argument",)),
-    "no mark": (edited(FIXTURE, "{{mark}}\n", ""), 2, ("body.sh leaves no mark", "Add {{mark}}", 'started = "unprovable: why"')),
-    "unprovable without why": (edited(FIXTURE, "body.sh", 'started = "unprovable: "\nbody.sh'), 2, ("'started' is", "unprovable: why")),
-    "deadline of nothing": (edited(FIXTURE, "body.sh", "deadline = 0\nbody.sh"), 2, ("'deadline' is 0", "a number of seconds")),
-    "deadline of infinity": (edited(FIXTURE, "body.sh", "deadline = inf\nbody.sh"), 2, ("'deadline' is inf", "a number of seconds")),
-    "deadline that is no number": (edited(FIXTURE, "body.sh", "deadline = nan\nbody.sh"), 2, ("'deadline' is nan", "a number of seconds")),
-    "bad hex": (edited(FIXTURE, "body.sh", 'stdin = { hex = "0" }\nbody.sh'), 2, ("stdin is not a payload", "Write whole bytes")),
-    "bad base64": (edited(FIXTURE, "body.sh", 'stdin = { base64 = "A" }\nbody.sh'), 2, ("stdin is not a payload", "Write whole bytes")),
-    "base64 that is not ASCII": (edited(FIXTURE, "body.sh", 'stdin = { base64 = "é" }\nbody.sh'), 2, ("stdin is not a payload",)),
+    "no mark": (
+        edited(FIXTURE, "{{mark}}\n", ""),
+        2,
+        ("body.sh leaves no mark", "Add {{mark}}", 'started = "unprovable: why"'),
+    ),
+    "unprovable without why": (
+        edited(FIXTURE, "body.sh", 'started = "unprovable: "\nbody.sh'),
+        2,
+        ("'started' is", "unprovable: why"),
+    ),
+    "deadline of nothing": (
+        edited(FIXTURE, "body.sh", "deadline = 0\nbody.sh"),
+        2,
+        ("'deadline' is 0", "a number of seconds"),
+    ),
+    "deadline of infinity": (
+        edited(FIXTURE, "body.sh", "deadline = inf\nbody.sh"),
+        2,
+        ("'deadline' is inf", "a number of seconds"),
+    ),
+    "deadline that is no number": (
+        edited(FIXTURE, "body.sh", "deadline = nan\nbody.sh"),
+        2,
+        ("'deadline' is nan", "a number of seconds"),
+    ),
+    "bad hex": (
+        edited(FIXTURE, "body.sh", 'stdin = { hex = "0" }\nbody.sh'),
+        2,
+        ("stdin is not a payload", "Write whole bytes"),
+    ),
+    "bad base64": (
+        edited(FIXTURE, "body.sh", 'stdin = { base64 = "A" }\nbody.sh'),
+        2,
+        ("stdin is not a payload", "Write whole bytes"),
+    ),
+    "base64 that is not ASCII": (
+        edited(FIXTURE, "body.sh", 'stdin = { base64 = "é" }\nbody.sh'),
+        2,
+        ("stdin is not a payload",),
+    ),
     "bad hex on stdout": (FIXTURE + 'stdout = { hex = "zz" }\n', 10, ("stdout is not a payload", "Write whole bytes")),
-    "unknown stream": (edited(FIXTURE, "body.sh", 'stdin = { stream = "in", bytes = 1 }\nbody.sh'), 6, ("'stdin' is", "a payload")),
-    "half a byte": (edited(FIXTURE, "body.sh", 'stdin = { stream = "stdin", bytes = 0.5 }\nbody.sh'), 6, ("'stdin' is", "a payload")),
-    "nothing repeated": (edited(FIXTURE, "body.sh", 'stdin = { repeat = "", bytes = 9 }\nbody.sh'), 6, ("'stdin' is", "a payload")),
+    "unknown stream": (
+        edited(FIXTURE, "body.sh", 'stdin = { stream = "in", bytes = 1 }\nbody.sh'),
+        6,
+        ("'stdin' is", "a payload"),
+    ),
+    "half a byte": (
+        edited(FIXTURE, "body.sh", 'stdin = { stream = "stdin", bytes = 0.5 }\nbody.sh'),
+        6,
+        ("'stdin' is", "a payload"),
+    ),
+    "nothing repeated": (
+        edited(FIXTURE, "body.sh", 'stdin = { repeat = "", bytes = 9 }\nbody.sh'),
+        6,
+        ("'stdin' is", "a payload"),
+    ),
     "anything but not": (FIXTURE + "stdout = { any = false }\n", 13, ("'stdout' is", "a payload, or { any = true }")),
     "more received than sent": (FIXTURE + "received = 1\n", 10, ("received = 1", "the 0 bytes of stdin", "Lower it")),
     "seen nowhere": (FIXTURE + 'seen = ["bash 5.2"]\n', 10, ("'seen[0]' is 'bash 5.2'", "pwsh 7.6.9 linux")),
@@ -307,15 +523,18 @@ BAD_FIXTURE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         10,
         ("ties with fixtures/topic.toml:14",),
     ),
-    "id twice": (FIXTURE + FIXTURE, 14, ("'topic/seven' stands already at fixtures/topic.toml:2", "rename the new one")),
+    "id twice": (
+        FIXTURE + FIXTURE,
+        14,
+        ("'topic/seven' stands already at fixtures/topic.toml:2", "rename the new one"),
+    ),
     "id with a slash": (edited(FIXTURE, '"seven"', '"a/b"'), 2, ("'id' is 'a/b'", "lower-case letters")),
     "inline": (
-        '\n\nfixture = [\n  { id = "a", summary = "s", source = "https://x", body.sh = "{{mark}}", expect = [{ exit = 0, reason = "r" }] },\n'
-        '  { id = "b", summary = "s", source = "https://x", body.sh = "{{mark}}", expect = [{ exit = 0 }] },\n]\n',
+        INLINE,
         5,
         ("[[fixture.expect]] lacks the key 'reason'",),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD_FIXTURE_FILES)
@@ -395,7 +614,9 @@ def test_zero_selection_as_a_process(tmp_path: Path) -> None:
     ],
 )
 def test_program_that_is_not_a_shell(program: str, sentence: str, tmp_path: Path) -> None:
-    finished = run_cli("run", "-k", "exit-codes/exit-7/pwsh-file", env={"CONFORMANCE_PWSH": program}, cwd=tmp_path)
+    """It is an error even where a missing shell is allowed: somebody said that this is PowerShell."""
+    arguments = ("run", "-k", "exit-codes/exit-7/pwsh-file", "--allow-unavailable")
+    finished = run_cli(*arguments, env={"CONFORMANCE_PWSH": program}, cwd=tmp_path)
     assert finished.code == 3
     assert finished.out.count(sentence) == 1
     assert "correct it or unset it" in finished.out.lower()

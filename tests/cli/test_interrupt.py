@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from conftest import COMMAND, command_environment, run_cli
 
 from conformance.process.launch import TOKEN_VARIABLE
 from conformance.report.reader import read_report
@@ -61,13 +61,16 @@ def result_lines(report: Path) -> int:
 def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
     report, errors, temporary = tmp_path / "report.jsonl", tmp_path / "errors", tmp_path / "tmp"
     temporary.mkdir()
-    command = [sys.executable, "-m", "conformance", "run", "--route", "sh-command", "--fixture", HANG, "--fixture", QUICK]
-    with errors.open("wb") as stderr, subprocess.Popen(
-        [*command, "-j", "2", "--timeout-scale", "1000", "--report", report],
-        env={**os.environ, "TMPDIR": str(temporary)},
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-    ) as run:
+    options = ["--route", "sh-command", "--fixture", HANG, "--fixture", QUICK, "--report", str(report)]
+    with (
+        errors.open("wb") as stderr,
+        subprocess.Popen(
+            [*COMMAND, "run", *options, "-j", "2", "--timeout-scale", "1000"],
+            env=command_environment({"TMPDIR": str(temporary)}),
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        ) as run,
+    ):
         try:
             process = psutil.Process(run.pid)
             until(lambda: result_lines(report) == 3 and len(sleeping_witnesses(process)) == 2)
@@ -97,10 +100,11 @@ def test_a_signal_that_is_ignored_on_entry_does_not_end_the_run(tmp_path: Path) 
         '[[route]]\nid = "signals-its-parent"\nkind = "one-shot"\ndialects = ["sh"]\n'
         'argv = ["{{sh}}", "-c", """kill -HUP $PPID\n{{body}}"""]\nsource = "https://example.org/"\n'
     )
-    command = [sys.executable, "-m", "conformance", "run", "--route", route, "--fixture", QUICK, "--report", report]
+    command = [*COMMAND, "run", "--route", str(route), "--fixture", QUICK, "--report", str(report), "-j", "1"]
     for trap, code, complete in (("trap '' HUP; ", 0, True), ("", 130, False)):
         run = subprocess.run(
-            ["/bin/sh", "-c", f'{trap}exec "$@"', "sh", *command, "-j", "1"],
+            ["/bin/sh", "-c", f'{trap}exec "$@"', "sh", *command],
+            env=command_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
@@ -112,18 +116,11 @@ def test_a_signal_that_is_ignored_on_entry_does_not_end_the_run(tmp_path: Path) 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_one_sentence_and_the_grid_is_shown_all_the_same() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "conformance", "run", "--route", "sh-command", "--fixture", QUICK, "--report", "/dev/full"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        check=False,
-        timeout=PATIENCE_SECONDS,
+    run = run_cli("run", "--route", "sh-command", "--fixture", QUICK, "--report", "/dev/full")
+    assert run.code == 3
+    assert run.out.count(" ok ") == 3
+    (message,) = [line for line in run.err.splitlines() if not line.endswith(" cases")]
+    assert message == (
+        "conformance: the report /dev/full cannot be written: No space left on device. "
+        "What was measured until now is in it; make room, or choose another place with --report."
     )
-    assert run.returncode == 3
-    assert run.stdout.count(" ok ") == 3
-    assert [line for line in run.stderr.splitlines() if not line.endswith(" cases")] == [
-        "conformance: the report /dev/full cannot be written: No space left on device. What was measured until now is in it;"
-        " make room, or choose another place with --report."
-    ]

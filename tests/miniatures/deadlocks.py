@@ -3,6 +3,8 @@ import subprocess
 import sys
 
 hook = subprocess.Popen(["/bin/sh", "-c", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+assert hook.stdin is not None
+assert hook.stdout is not None
 hook.stdin.write(sys.stdin.buffer.read())
 hook.stdin.close()
 sys.stdout.buffer.write(hook.stdout.read())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.model import CapturedStream, Difference
@@ -58,7 +59,7 @@ def naive_difference(observed: bytes, expected: bytes) -> Difference:
 def captured(observed: bytes, expected: Payload | None, cuts: Sequence[int] = ()) -> CapturedStream:
     capture = Capture(expected)
     places = [0, *sorted(cut % (len(observed) + 1) for cut in cuts), len(observed)]
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in itertools.pairwise(places):
         capture.feed(observed[start:end])
     return capture.finish()
 
@@ -66,17 +67,20 @@ def captured(observed: bytes, expected: Payload | None, cuts: Sequence[int] = ()
 chunkings = st.lists(st.integers(0, 20_000), max_size=12)
 
 
+@settings(deadline=None)
 @given(observed_and_expected(), chunkings)
 def test_any_chunking_gives_what_a_look_at_the_whole_gives(contents: tuple[bytes, bytes], cuts: list[int]) -> None:
     observed, expected = contents
     assert captured(observed, Literal(expected), cuts) == naive(observed, expected)
 
 
+@settings(deadline=None)
 @given(contents, chunkings)
 def test_a_stream_that_may_hold_anything_differs_from_nothing(observed: bytes, cuts: list[int]) -> None:
     assert captured(observed, None, cuts) == naive(observed, None)
 
 
+@settings(deadline=None)
 @given(st.binary(min_size=1, max_size=7), st.integers(0, 9000), st.integers(0, 9000), chunkings)
 def test_generated_payloads_are_compared_as_their_bytes(unit: bytes, length: int, came: int, cuts: list[int]) -> None:
     observed = (unit * came)[:came]

@@ -1,0 +1,261 @@
+"""A result goes into a report and comes back the same, and a report that was cut is never taken for a whole one."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.catalog import Catalog, load_catalog
+from conformance.contract import Finding
+from conformance.errors import HarnessError, UsageError
+from conformance.model import (
+    CapturedStream,
+    Condition,
+    Deviation,
+    Difference,
+    Discrepancy,
+    EnvironmentKey,
+    Leftover,
+    Observation,
+    ObservedPattern,
+    Origin,
+    Received,
+    Result,
+    ResultKind,
+    Seconds,
+    StdinRecord,
+    StepObservation,
+    WitnessRecord,
+)
+from conformance.report.codec import decode_bytes, encode_bytes, result_line
+from conformance.report.reader import read_report
+from conformance.report.writer import ReportWriter
+from conformance.status import Exited, FailedToStart, NotReported, Signalled, TimedOut, status_from_json
+
+# Lone surrogates stand for bytes that are not UTF-8: os.fsdecode gives DC80 to DCFF, never the other half of a pair.
+TEXTS = st.lists(
+    st.one_of(st.text(max_size=10), st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF)), max_size=8
+).map("".join)
+SMALL_BYTES = st.binary(max_size=40)
+STATUSES = st.one_of(
+    st.builds(Exited, st.integers(0, 2**32 - 1)),
+    st.builds(Signalled, st.integers(1, 64)),
+    st.just(TimedOut()),
+    st.builds(FailedToStart, st.integers(1, 133), TEXTS),
+    st.builds(NotReported, TEXTS),
+)
+DIFFERENCES = st.builds(Difference, st.integers(0, 2**40), st.integers(0, 2**40), SMALL_BYTES, SMALL_BYTES)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> CapturedStream:
+    data = draw(SMALL_BYTES)
+    difference = draw(st.one_of(st.none(), DIFFERENCES))
+    return CapturedStream(len(data), hashlib.sha256(data).hexdigest(), data[:8], data[-8:], difference)
+
+
+STEPS = st.builds(
+    StepObservation,
+    status=STATUSES,
+    stdout=streams(),
+    stderr=streams(),
+    stdin=st.builds(StdinRecord, st.integers(0, 2**40), st.booleans()),
+    witness=st.builds(
+        WitnessRecord,
+        st.integers(0, 9),
+        st.lists(st.builds(Received, st.integers(0, 9), st.just("ab")), max_size=2).map(tuple),
+    ),
+    leftovers=st.lists(st.builds(Leftover, st.integers(1, 2**22), TEXTS), max_size=2).map(tuple),
+    seconds=st.floats(0, 1e6).map(Seconds),
+)
+KEY = EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local")
+DEVIATION = Deviation(
+    ("r",), ("f",), (), ObservedPattern(Exited(1), None, None, None), Condition(), "why", "https://x", Origin("m", 3)
+)
+RESULTS = st.builds(
+    Result,
+    id=st.sampled_from(["exit-codes/exit-7/bash-file", "text/crlf/pwsh-file+docker"]),
+    environment=st.just(KEY),
+    kind=st.sampled_from(ResultKind),
+    reason=TEXTS,
+    provisional=st.booleans(),
+    expected=st.one_of(st.none(), STATUSES),
+    discrepancies=st.lists(st.builds(Discrepancy, st.just("status"), TEXTS, TEXTS), max_size=2).map(tuple),
+    deviation=st.sampled_from([None, DEVIATION]),
+    observation=st.one_of(st.none(), st.builds(Observation, st.lists(STEPS, min_size=1, max_size=2).map(tuple))),
+)
+
+
+@cache
+def catalog() -> Catalog:
+    return load_catalog(["core"])
+
+
+def report_of(results: list[Result], *, footer: bool = True) -> bytes:
+    stream = io.StringIO()
+    writer = ReportWriter(stream, "in memory")
+    writer.header(catalog(), (), {"environment": "linux-x86_64/local", "shells": []})
+    for result in results:
+        writer.result(result_line(result))
+    if footer:
+        writer.footer([Finding("something is wrong")], 1)
+    return stream.getvalue().encode("utf-8")
+
+
+def stream_from_json(value: dict[str, Any]) -> CapturedStream:
+    difference = value["difference"]
+    return CapturedStream(
+        value["bytes"],
+        value["sha256"],
+        decode_bytes(value["head"]),
+        decode_bytes(value["tail"]),
+        None
+        if difference is None
+        else Difference(
+            difference["offset"],
+            difference["window_offset"],
+            decode_bytes(difference["expected"]),
+            decode_bytes(difference["observed"]),
+        ),
+    )
+
+
+def step_from_json(value: dict[str, Any]) -> StepObservation:
+    return StepObservation(
+        status=status_from_json(value["status"]),
+        stdout=stream_from_json(value["stdout"]),
+        stderr=stream_from_json(value["stderr"]),
+        stdin=StdinRecord(**value["stdin"]),
+        witness=WitnessRecord(
+            value["witness"]["marks"], tuple(Received(r["bytes"], r["sha256"]) for r in value["witness"]["received"])
+        ),
+        leftovers=tuple(Leftover(**leftover) for leftover in value["leftovers"]),
+        seconds=value["seconds"],
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(RESULTS)
+def test_a_result_comes_back_as_it_was(result: Result) -> None:
+    line = json.loads(json.dumps(result_line(result)))
+    assert line["kind"] == "result"
+    assert (line["id"], line["environment"]) == (result.id, str(KEY))
+    assert f"{line['fixture']}/{line['route']}" == result.id
+    assert ResultKind(line["result"]) is result.kind
+    assert line["reason"] == result.reason
+    assert line["provisional"] is result.provisional
+    assert (line["expected"] is None) == (result.expected is None)
+    if result.expected is not None:
+        assert status_from_json(line["expected"]) == result.expected
+    assert [found["meaning"] for found in line["discrepancies"]] == [found.meaning for found in result.discrepancies]
+    assert line["deviation"] == (
+        None if result.deviation is None else {"origin": "m:3", "reason": "why", "url": "https://x"}
+    )
+    steps = tuple(step_from_json(step) for step in line["steps"])
+    assert steps == (result.observation.steps if result.observation is not None else ())
+    assert line["status"] == (line["steps"][-1]["status"] if steps else None)
+
+
+@given(st.binary(max_size=200))
+def test_bytes_come_back_as_they_were(data: bytes) -> None:
+    assert decode_bytes(encode_bytes(data)) == data
+    assert encode_bytes(data).isascii()
+
+
+@pytest.mark.parametrize("text", ["A", "AA==x", "é", "AA =="])
+def test_what_is_no_base64_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode_bytes(text)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(RESULTS, max_size=3))
+def test_a_report_comes_back_line_by_line(tmp_path_factory: pytest.TempPathFactory, results: list[Result]) -> None:
+    path = tmp_path_factory.mktemp("report") / "report.jsonl"
+    data = report_of(results)
+    assert data.isascii()
+    assert not set(data) & (set(range(32)) - {10})
+    path.write_bytes(data)
+    report = read_report(path)
+    assert report.complete
+    assert report.footer is not None
+    assert report.footer["exit_code"] == 1
+    assert sum(report.footer["results"].values()) == len(results)
+    assert report.header["suite"]["digest"] == catalog().digest
+    assert list(report.results) == [json.loads(json.dumps(result_line(result))) for result in results]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(RESULTS, max_size=2), st.data())
+def test_a_report_that_was_cut_is_incomplete(
+    tmp_path_factory: pytest.TempPathFactory, results: list[Result], data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("report") / "report.jsonl"
+    whole = report_of(results)
+    ends = [position for position, byte in enumerate(whole) if byte == 10]
+    near = st.sampled_from(ends).flatmap(lambda end: st.integers(max(0, end - 1), min(len(whole) - 1, end + 1)))
+    for cut in data.draw(st.lists(st.one_of(near, st.integers(0, len(whole) - 1)), min_size=5, max_size=5)):
+        path.write_bytes(whole[:cut])
+        if cut <= ends[0]:
+            with pytest.raises(UsageError, match=r"report\.jsonl:1: not a report"):
+                read_report(path)
+            continue
+        report = read_report(path)
+        assert not report.complete
+        assert report.footer is None
+        assert len(report.results) == sum(end < cut for end in ends[1:-1])
+        assert list(report.results) == [json.loads(json.dumps(result_line(r))) for r in results[: len(report.results)]]
+
+
+def test_an_interrupted_run_has_no_footer(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_bytes(report_of([], footer=False))
+    assert not read_report(path).complete
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "report.jsonl:1: not a report: the first line is no header"),
+        ("{}\n", "report.jsonl:1: not a line of a report: its kind is none of"),
+        ("[1]\n", "report.jsonl:1: not a line of a report: its kind is none of"),
+        ('{"kind": "result"}\n', "report.jsonl:1: not a report: the first line is no header"),
+        ('{"kind": "header"}\nnothing\n', "report.jsonl:2: not a line of a report"),
+        ('{"kind": "header"}\n{"kind": "Footer"}\n', "report.jsonl:2: not a line of a report: its kind is none of"),
+        ('{"kind": "header"}\n\n', "report.jsonl:2: not a line of a report"),
+    ],
+)
+def test_what_is_no_report_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_report(path)
+    assert message in str(caught.value)
+
+
+def test_a_report_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot be read as a report"):
+        read_report(tmp_path / "none.jsonl")
+    (tmp_path / "bytes.jsonl").write_bytes(b"\xff\n")
+    with pytest.raises(UsageError, match=r"cannot be read as a report"):
+        read_report(tmp_path / "bytes.jsonl")
+
+
+def test_a_full_disk_is_a_harness_error_that_says_what_to_do() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    stream = full.open("w", encoding="utf-8")
+    writer = ReportWriter(stream, "report.jsonl")
+    with pytest.raises(HarnessError, match=r"report\.jsonl cannot be written: No space left on device.*--report"):
+        writer.header(catalog(), (), {})
+    with pytest.raises(OSError, match="No space left"):
+        stream.close()

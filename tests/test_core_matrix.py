@@ -1,0 +1,67 @@
+"""What the issue of this product promises of its core matrix, seen through the command on real shells."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conformance.paths import data_folder
+from tests.conftest import run_cli
+
+NATIVE_FAILURES = {"native-2", "native-7", "native-42", "native-255", "killed-by-kill", "native-7-in-if-block"}
+
+needs_pwsh = pytest.mark.skipif(
+    not (os.environ.get("CONFORMANCE_PWSH") or shutil.which("pwsh")),
+    reason="pwsh is missing: start through `python3 bootstrap.py test`",
+)
+PWSH = {"CONFORMANCE_PWSH": os.environ.get("CONFORMANCE_PWSH")}
+
+
+def results(report: Path) -> dict[str, dict[str, object]]:
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    return {line["id"]: line for line in lines if line["kind"] == "result"}
+
+
+@needs_pwsh
+def test_raw_command_collapses_native_codes_and_the_reference_keeps_them(tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    selection = [part for name in sorted(NATIVE_FAILURES) for part in ("--fixture", f"native-codes/{name}")]
+    routes = ("--route", "pwsh-command", "--route", "pwsh-preserving")
+    finished = run_cli("run", *selection, *routes, "--report", report, env=PWSH)
+    assert finished.code == 0, finished.out + finished.err
+    found = results(report)
+    for name in NATIVE_FAILURES:
+        raw, reference = (found[f"native-codes/{name}/{route}"] for route in ("pwsh-command", "pwsh-preserving"))
+        assert (raw["result"], raw["status"]) == ("deviates", {"kind": "exited", "code": 1})
+        assert reference["result"] == "pass"
+
+
+@needs_pwsh
+def test_an_undocumented_loss_fails_the_run(tmp_path: Path) -> None:
+    folder = tmp_path / "matrices"
+    shutil.copytree(data_folder("matrices"), folder)
+    matrix = folder / "core.toml"
+    kept, _, documented = matrix.read_text().partition("\n# What raw -Command loses.")
+    matrix.write_text(kept + documented[documented.index("\n# What raw -File loses.") :])
+    case = ("-k", "native-codes/native-7/pwsh-command")
+    finished = run_cli("run", matrix, *case, "--report", tmp_path / "report.jsonl", env=PWSH)
+    assert finished.code == 1
+    assert "expected exited(7), came exited(1): the code collapsed to 1" in finished.out
+
+
+@needs_pwsh
+def test_the_report_says_what_it_was_got_on_and_nothing_private(tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    finished = run_cli("run", "-k", "exit-codes/exit-7/*-command", "--report", report, env=PWSH)
+    assert finished.code == 0, finished.out
+    header = json.loads(report.read_text().splitlines()[0])
+    shells = {shell["asked"]: shell for shell in header["shells"]}
+    assert set(shells) == {"bash", "sh", "pwsh"}
+    assert all(shell["version"] != "unknown" for name, shell in shells.items() if name != "sh")
+    assert len(header["suite"]["digest"]) == 64
+    assert not {"TERM", "NO_COLOR"} & set(header["child_environment"])
+    assert str(Path.home()) + "/" not in report.read_text()

@@ -1,0 +1,107 @@
+"""Case ids: permanent, made of few characters, and the same whatever is selected."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.catalog import load_catalog
+from conformance.errors import NothingSelectedError
+from conformance.model import Case
+from conformance.selection import Selection
+
+
+@cache
+def shipped() -> tuple[Case, ...]:
+    return load_catalog(["core"]).cases()
+
+
+IDS = st.deferred(lambda: st.sampled_from([case.id for case in shipped()]))
+
+
+def test_ids_have_few_characters_are_unique_and_sorted() -> None:
+    ids = [case.id for case in shipped()]
+    assert ids
+    for id_ in ids:
+        assert re.fullmatch(r"[A-Za-z0-9/.+-]+", id_)
+        assert id_.count("/") == 2
+    assert ids == sorted(set(ids))
+
+
+def test_an_id_names_its_fixture_its_route_and_a_runner_that_is_not_local() -> None:
+    case = shipped()[0]
+    assert case.id == f"{case.fixture.id}/{case.route.id}"
+    assert Case(case.fixture, case.route, "docker").id == f"{case.id}+docker"
+
+
+@st.composite
+def globs(draw: st.DrawFn) -> str:
+    """Return a glob that matches at least one id, or a part of an id."""
+    id_ = draw(IDS)
+    start = draw(st.integers(0, len(id_) - 1))
+    end = draw(st.integers(start + 1, len(id_)))
+    return draw(
+        st.sampled_from(
+            [id_, id_[start:end], f"*{id_[start:end]}*", f"{id_[:start]}*", f"?{id_[1:end]}*", f"*{id_[end:]}"]
+        )
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(globs(), min_size=1, max_size=3))
+def test_k_selects_a_part_in_the_same_order_with_the_same_ids(patterns: list[str]) -> None:
+    selected = Selection(ids=tuple(patterns))(shipped())
+    wild = [pattern if set(pattern) & set("*?[") else f"*{pattern}*" for pattern in patterns]
+    assert list(selected) == [case for case in shipped() if any(fnmatchcase(case.id, pattern) for pattern in wild)]
+    assert selected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    ids=st.lists(globs(), max_size=2),
+    routes=st.lists(st.deferred(lambda: st.sampled_from(sorted({case.route.id for case in shipped()}))), max_size=2),
+    fixtures=st.lists(st.sampled_from(["bytes/*", "exit-codes/*", "exit-7", "*"]), max_size=2),
+)
+def test_every_part_of_a_selection_narrows_it(ids: list[str], routes: list[str], fixtures: list[str]) -> None:
+    def selected(selection: Selection) -> set[str]:
+        try:
+            return {case.id for case in selection(shipped())}
+        except NothingSelectedError:
+            return set()
+
+    parts = [Selection(ids=tuple(ids)), Selection(routes=tuple(routes)), Selection(fixtures=tuple(fixtures))]
+    whole = Selection(ids=tuple(ids), routes=tuple(routes), fixtures=tuple(fixtures))
+    assert selected(whole) == set.intersection(*map(selected, parts))
+    assert selected(parts[1]) == {case.id for case in shipped() if not routes or case.route.id in routes}
+
+
+@pytest.mark.parametrize(
+    ("glob", "matches"),
+    [
+        ("exit-codes/exit-7/bash-command", True),
+        ("exit-7/bash", True),
+        ("exit-codes/*/bash-command", True),
+        ("exit-codes/exit-[78]/*", True),
+        ("exit-7*", False),
+        ("*/exit-7", False),
+        ("EXIT-7", False),
+    ],
+)
+def test_a_glob_without_wildcards_matches_anywhere_and_one_with_them_the_whole_id(glob: str, matches: bool) -> None:  # noqa: FBT001
+    wanted = [case for case in shipped() if case.id == "exit-codes/exit-7/bash-command"]
+    if matches:
+        assert Selection(ids=(glob,))(wanted) == tuple(wanted)
+    else:
+        with pytest.raises(NothingSelectedError):
+            Selection(ids=(glob,))(wanted)
+
+
+def test_an_empty_selection_takes_all_and_selects_nothing_from_nothing() -> None:
+    assert Selection()(shipped()) == shipped()
+    with pytest.raises(NothingSelectedError, match="no case matches the matrix"):
+        Selection()([])
