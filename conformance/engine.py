@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 from conformance.catalog import Catalog, covers
 from conformance.contract import Terms, facts_of, judge, terms_for
-from conformance.errors import CatalogError, HarnessError, ShellError
+from conformance.errors import CatalogError, HarnessError, InexpressibleError, ShellError
 from conformance.model import Case, Deadline, EnvironmentKey, Observation, Result, ResultKind, Route, Seconds
 from conformance.precedence import expectation_for
 from conformance.process import CancelledError
@@ -48,6 +48,8 @@ class Engine:
             return judge(case, terms, self._observe(case, terms), key)
         except (CancelledError, CatalogError):
             raise
+        except InexpressibleError as error:
+            return Result(case.id, key, ResultKind.SKIPPED, str(error))
         except HarnessError as error:
             return Result(case.id, key, ResultKind.ERROR, str(error))
         except Exception as error:  # a fault of ours must not lose the results of other cases

@@ -56,3 +56,7 @@ class InterruptedRunError(ConformanceError):
     """SIGINT or SIGTERM ended the run; what was measured until then is in the report."""
 
     exit_code = 130
+
+
+class InexpressibleError(Exception):
+    """The route has no way to deliver a fixture. Not fatal: that one case is skipped, with this reason."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -15,7 +15,7 @@ class Selection:
     """A callable filter; every part that is not empty must let a case through."""
 
     ids: tuple[str, ...] = ()
-    """Globs on case ids; one without wildcards matches anywhere in the id."""
+    """Globs on case ids; a text without wildcards is an exact id or, where there is none, a part of ids."""
     routes: tuple[str, ...] = ()
     fixtures: tuple[str, ...] = ()
 
@@ -24,12 +24,13 @@ class Selection:
 
         Raises NothingSelectedError where there is none.
         """
+        cases = tuple(cases)
+        by_id = _matcher(self.ids, {case.id for case in cases})
+        by_fixture = _matcher(self.fixtures, {case.fixture.id for case in cases})
         selected = tuple(
             case
             for case in cases
-            if _any_match(self.ids, case.id)
-            and (not self.routes or case.route.id in self.routes)
-            and _any_match(self.fixtures, case.fixture.id)
+            if by_id(case.id) and (not self.routes or case.route.id in self.routes) and by_fixture(case.fixture.id)
         )
         if not selected:
             raise NothingSelectedError(f"no case matches {self}: `conformance list` names them all")
@@ -41,5 +42,7 @@ class Selection:
         return " ".join(parts) or "the matrix"
 
 
-def _any_match(globs: tuple[str, ...], id_: str) -> bool:
-    return not globs or any(fnmatchcase(id_, glob if set(glob) & set("*?[") else f"*{glob}*") for glob in globs)
+def _matcher(patterns: tuple[str, ...], known: set[str]) -> Callable[[str], bool]:
+    """Return a test for ids: no pattern lets all through, an exact id only itself, any other text what contains it."""
+    globs = tuple(pattern if pattern in known or set(pattern) & set("*?[") else f"*{pattern}*" for pattern in patterns)
+    return lambda id_: not globs or any(fnmatchcase(id_, glob) for glob in globs)

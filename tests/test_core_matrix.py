@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import run_cli
 
 from conformance.paths import data_folder
-from tests.conftest import run_cli
 
 NATIVE_FAILURES = {"native-2", "native-7", "native-42", "native-255", "killed-by-kill", "native-7-in-if-block"}
 

@@ -105,3 +105,11 @@ def test_an_empty_selection_takes_all_and_selects_nothing_from_nothing() -> None
     assert Selection()(shipped()) == shipped()
     with pytest.raises(NothingSelectedError, match="no case matches the matrix"):
         Selection()([])
+
+
+def test_an_exact_id_selects_itself_alone() -> None:
+    def fixtures(pattern: str) -> set[str]:
+        return {case.fixture.id for case in Selection(fixtures=(pattern,))(shipped())}
+
+    assert fixtures("exit-codes/exit-2") == {"exit-codes/exit-2"}
+    assert fixtures("exit-codes/exit-25") == {"exit-codes/exit-255"}

@@ -14,7 +14,7 @@ from conformance.cli.list_ import list_command
 from conformance.cli.run import run_command
 from conformance.cli.show import show_command
 from conformance.cli.try_ import try_command
-from conformance.errors import ConformanceError, InterruptedRunError
+from conformance.errors import ConformanceError, HarnessError, InterruptedRunError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -53,3 +53,9 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         # The reader of our output went away (`| head`): nothing is left to say, and nowhere to say it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        click.echo(
+            f"conformance: the output cannot be written: {error.strerror}. Make room, or send it elsewhere.", err=True
+        )
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return HarnessError.exit_code

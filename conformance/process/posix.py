@@ -237,7 +237,7 @@ def prepared_for_children() -> Iterator[None]:
       and pwsh hands that on to its natives; exec turns a signal that has a handler back to its default.
     - On Linux, orphans of a hook come to this process, so that they can be found and collected.
     """
-    with _handled_signals(), _subreaper():
+    with _handled_signals(), _no_blocked_signals(), _subreaper():
         yield
 
 
@@ -259,6 +259,16 @@ def _handled_signals() -> Iterator[None]:
 
 def _still_ignored(number: int, frame: object) -> None:
     """Do nothing, as the disposition that this handler stands in for."""
+
+
+@contextlib.contextmanager
+def _no_blocked_signals() -> Iterator[None]:
+    """A blocked signal would stay blocked in hooks; the threads that start them take their mask from this one."""
+    before = signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

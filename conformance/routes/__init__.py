@@ -18,7 +18,8 @@ class Executor(Protocol):
         """Run the step's body in `dialect` and return what happened.
 
         Streams are compared with `expectation` as they come; the whole tree is killed at `deadline`.
-        Raises HarnessError where the route is broken, CancelledError when the run is cancelled.
+        Raises InexpressibleError where the route cannot deliver the body at all, HarnessError where it is broken,
+        CancelledError when the run is cancelled.
         """
 
     def reusable(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from conformance.errors import InexpressibleError
 from conformance.model import Deadline, Expectation, Route, Step, StepObservation
 from conformance.process import Launch
 from conformance.runners import Place, Runner, Stage
@@ -43,8 +44,11 @@ class OneShot:
     def _launch(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline, stage: Stage) -> Launch:
         body = render(step.bodies[dialect], lambda placeholder: self._place.native(placeholder, dialect, stage))
         texts = _LaunchTexts(self._route, self._runner, stage, body, EXTENSIONS[dialect])
+        argv = tuple(texts.rendered(argument) for argument in self._route.argv)
+        if any("\0" in argument for argument in argv):
+            raise InexpressibleError("the body holds a NUL, which no argument of a program can hold")
         return Launch(
-            argv=tuple(texts.rendered(argument) for argument in self._route.argv),
+            argv=argv,
             environment={**stage.environment, **self._route.environment},
             directory=stage.working_directory,
             stdin=step.stdin,

@@ -124,3 +124,19 @@ def test_a_full_disk_is_one_sentence_and_the_grid_is_shown_all_the_same() -> Non
         "conformance: the report /dev/full cannot be written: No space left on device. "
         "What was measured until now is in it; make room, or choose another place with --report."
     )
+
+
+def test_a_full_standard_output_is_one_sentence(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        completed = subprocess.run(
+            [*COMMAND, "run", "-k", "exit-codes/exit-7/sh-command", "--report", str(tmp_path / "report.jsonl")],
+            env=command_environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert completed.returncode == 3
+    assert "the output cannot be written: No space left on device" in completed.stderr
+    assert "Traceback" not in completed.stderr
+    assert (tmp_path / "report.jsonl").read_text().splitlines()[-1].startswith('{"kind": "footer"')

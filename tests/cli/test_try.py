@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.conftest import run_cli
+from conftest import run_cli
 
 BASH_FIXTURES = ("--fixture", "exit-codes/exit-7", "--fixture", "native-codes/native-*")
 

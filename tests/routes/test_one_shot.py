@@ -1,0 +1,85 @@
+"""One-shot routes are data: argv, files, filters and environment, rendered for each launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.campaign import local_runner
+from conformance.catalog import load_catalog
+from conformance.engine import open_engine
+from conformance.model import Result, ResultKind
+
+
+FIXTURE = """
+[[fixture]]
+id = "one"
+summary = "s"
+source = "https://example.org"
+started = "unprovable: the test decides what the body is"
+body.sh = {body}
+[[fixture.expect]]
+exit = 7
+stdout = {stdout}
+reason = "r"
+seen = ["dash 0.5.12 linux", "bash 5.2.15 linux"]
+"""
+ROUTE = """
+fixtures = ["t/one"]
+[[route]]
+id = "r"
+kind = "one-shot"
+dialects = ["sh"]
+source = "https://example.org"
+"""
+
+
+@pytest.fixture
+def execute(tmp_path: Path) -> Callable[..., Result]:
+    """Execute one fixture on one route, both given as TOML."""
+
+    def run(route: str, body: str, stdout: str = '""') -> Result:
+        folder = tmp_path / "fixtures"
+        folder.mkdir(exist_ok=True)
+        (folder / "t.toml").write_text(FIXTURE.format(body=body, stdout=stdout))
+        matrix = tmp_path / "matrix.toml"
+        matrix.write_text(ROUTE + route)
+        catalog = load_catalog([str(matrix)], fixture_folder=folder)
+        with local_runner() as (runner, _), open_engine(catalog, runner, 1.0) as engine:
+            return engine.execute(catalog.cases()[0])
+
+    return run
+
+
+def test_a_nul_cannot_be_an_argument_so_the_case_is_skipped(execute: Callable[..., Result]) -> None:
+    result = execute('argv = ["sh", "-c", "{{body}}"]', '"exit 7 # \\u0000"')
+    assert (result.kind, result.reason) == (
+        ResultKind.SKIPPED,
+        "the body holds a NUL, which no argument of a program can hold",
+    )
+
+
+def test_a_body_file_holds_the_bytes_of_the_body_and_nothing_else(execute: Callable[..., Result]) -> None:
+    body = '"# \\u0000 \\r\\n\\n# no newline at the end"'
+    result = execute('argv = ["sh", "-c", "cat {{body_file}}; exit 7"]', body, body)
+    assert result.kind is ResultKind.PASS, result.reason
+
+
+def test_files_may_hold_the_body_and_go_through_filters(execute: Callable[..., Result]) -> None:
+    route = """argv = ["sh", "{{file:wrapper}}"]\nfiles.wrapper = '''eval '{{body|sh-quote}}' '''"""
+    result = execute(route, "'''printf %s \"it's\"; exit 7'''", '"it\'s"')
+    assert result.kind is ResultKind.PASS, result.reason
+
+
+def test_the_environment_of_a_route_is_added_to_the_small_common_one(execute: Callable[..., Result]) -> None:
+    route = 'argv = ["sh", "-c", "{{body}}"]\nenv = { TERM = "dumb" }'
+    body = '\'\'\'printf "%s,%s,%s" "$TERM" "${NO_COLOR-unset}" "$LANG"; exit 7\'\'\''
+    assert execute(route, body, '"dumb,unset,C.UTF-8"').kind is ResultKind.PASS
+
+
+def test_an_argument_that_the_system_refuses_is_the_routes_failure(execute: Callable[..., Result]) -> None:
+    result = execute('argv = ["sh", "-c", "{{body}}"]', f'"exit 7 #{"x" * 200_000}"')
+    assert result.kind is ResultKind.FAIL
+    assert "failed_to_start(E2BIG" in result.reason
