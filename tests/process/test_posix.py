@@ -386,7 +386,10 @@ def test_exit_codes_are_kept_where_sigchld_is_ignored_on_entry() -> None:
 
 @pytest.mark.parametrize("prepared", ["bare", "prepared"])
 def test_a_signal_that_is_blocked_on_entry_is_not_blocked_in_hooks(prepared: str) -> None:
-    block = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); os.execv(sys.argv[1], sys.argv[1:])"
+    block = (
+        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
     body = "kill -TERM $$; exit 5"
     command = [sys.executable, "-I", "-S", "-c", block, sys.executable, "-c", RUN_BODY, prepared, body]
     status = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()

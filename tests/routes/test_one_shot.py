@@ -12,7 +12,6 @@ from conformance.catalog import load_catalog
 from conformance.engine import open_engine
 from conformance.model import Result, ResultKind
 
-
 FIXTURE = """
 [[fixture]]
 id = "one"
