@@ -20,7 +20,8 @@ from conformance.errors import (
     InterruptedRunError,
     ShellError,
 )
-from conformance.model import Case, Result, ResultKind
+from conformance.model import Case
+from conformance.observation import Result, ResultKind
 from conformance.process import Cancellation, prepared_for_children
 from conformance.report.codec import result_line
 from conformance.report.writer import ReportWriter

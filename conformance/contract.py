@@ -8,21 +8,8 @@ from dataclasses import dataclass
 
 from conformance.catalog import Catalog, covers
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
-from conformance.model import (
-    CapturedStream,
-    Case,
-    Deviation,
-    Discrepancy,
-    EnvironmentKey,
-    Expectation,
-    Facts,
-    Observation,
-    Result,
-    ResultKind,
-    Started,
-    Step,
-    StepObservation,
-)
+from conformance.model import Case, Deviation, EnvironmentKey, Expectation, Facts, Started, Step
+from conformance.observation import CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.precedence import deviation_for
 from conformance.shapes import ANYTHING, holds, shaped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.model import CapturedStream, Difference, Discrepancy
+from conformance.observation import CapturedStream, Difference, Discrepancy
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.shapes import recognised
 from conformance.status import SHELL_SIGNAL_BASE, Exited, ExitStatus, Signalled, TimedOut

@@ -9,7 +9,8 @@ from contextlib import ExitStack, contextmanager
 from conformance.catalog import Catalog, covers
 from conformance.contract import Terms, facts_of, judge, terms_for
 from conformance.errors import CatalogError, HarnessError, InexpressibleError, ShellError
-from conformance.model import Case, Deadline, EnvironmentKey, Observation, Result, ResultKind, Route, Seconds
+from conformance.model import Case, Deadline, EnvironmentKey, Route, Seconds
+from conformance.observation import Observation, Result, ResultKind
 from conformance.precedence import expectation_for
 from conformance.process import CancelledError
 from conformance.routes import open_executor

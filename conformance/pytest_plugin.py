@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from conformance.catalog import Catalog
     from conformance.engine import Engine
-    from conformance.model import Case, Result
+    from conformance.model import Case
+    from conformance.observation import Result
 
 MATRICES = "conformance_matrices"
 
@@ -110,7 +111,7 @@ class CaseItem(pytest.Item):
 
     def setup(self) -> None:
         """Run the case; skip it where it cannot be run."""
-        from conformance.model import ResultKind
+        from conformance.observation import ResultKind
 
         self._result = result = _workshop(self.config).engine(self._catalog).execute(self._case)
         if result.kind is ResultKind.ERROR:
@@ -124,7 +125,7 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Raise what the result means; nothing for a pass."""
-        from conformance.model import ResultKind
+        from conformance.observation import ResultKind
 
         assert self._result is not None
         if self._result.kind is ResultKind.DEVIATES:

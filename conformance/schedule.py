@@ -9,7 +9,8 @@ from collections.abc import Generator, Iterable, Iterator
 
 from conformance.catalog import Catalog
 from conformance.engine import open_engine
-from conformance.model import Case, Result
+from conformance.model import Case
+from conformance.observation import Result
 from conformance.process import CancelledError
 from conformance.runners import Runner
 

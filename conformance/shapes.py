@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from conformance.model import CapturedStream
+from conformance.observation import CapturedStream
 from conformance.payload import Payload, chunks, sha256
 
 SIMPLE_SHAPES: Mapping[str, Callable[[bytes, bytes], bytes]] = {

@@ -17,7 +17,7 @@ from conftest import Finished, call_cli
 
 from conformance.campaign import Plan, perform
 from conformance.catalog import load_catalog
-from conformance.model import Result, ResultKind
+from conformance.observation import Result, ResultKind
 from conformance.report.reader import Report, read_report
 from conformance.report.writer import ReportWriter
 from conformance.status import FailedToStart, TimedOut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from conformance.model import CapturedStream, Difference
+from conformance.observation import CapturedStream, Difference
 from conformance.payload import Payload
 
 HEAD_BYTES = TAIL_BYTES = 2048

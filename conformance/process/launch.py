@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.model import CapturedStream, Leftover, Seconds, StdinRecord
+from conformance.model import Seconds
+from conformance.observation import CapturedStream, Leftover, StdinRecord
 from conformance.payload import Payload
 from conformance.status import ExitStatus
 

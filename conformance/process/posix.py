@@ -16,7 +16,8 @@ from typing import IO
 
 import psutil
 
-from conformance.model import Seconds, StdinRecord
+from conformance.model import Seconds
+from conformance.observation import StdinRecord
 from conformance.process import tree
 from conformance.process.capture import Capture
 from conformance.process.exits import FOREVER_SECONDS, ExitWatch, watch_exit

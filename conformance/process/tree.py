@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from conformance.model import Leftover
+from conformance.observation import Leftover
 from conformance.process.launch import TOKEN_VARIABLE, Launch
 
 POLL_SECONDS = 0.005

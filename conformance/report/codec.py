@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from conformance.model import CapturedStream, Difference, Result, StepObservation
+from conformance.observation import CapturedStream, Difference, Result, StepObservation
 from conformance.status import status_to_json
 
 FORMAT = 1

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from conformance.model import Deadline, Expectation, Route, Step, StepObservation
+from conformance.model import Deadline, Expectation, Route, Step
+from conformance.observation import StepObservation
 from conformance.routes.one_shot import open_one_shot
 from conformance.runners import Place, Runner
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from conformance.errors import InexpressibleError
-from conformance.model import Deadline, Expectation, Route, Step, StepObservation
+from conformance.model import Deadline, Expectation, Route, Step
+from conformance.observation import StepObservation
 from conformance.process import Launch
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder, render

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from conformance.model import EnvironmentKey, Route, WitnessRecord
+from conformance.model import EnvironmentKey, Route
+from conformance.observation import WitnessRecord
 from conformance.process import Completed, Launch
 from conformance.shells import Shell
 from conformance.template import Placeholder

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from conformance import process, witness
 from conformance.errors import ShellError
-from conformance.model import LOCAL, EnvironmentKey, Route, WitnessRecord
+from conformance.model import LOCAL, EnvironmentKey, Route
+from conformance.observation import WitnessRecord
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
 from conformance.runners import Availability, Stage
 from conformance.runners.witness_record import read_witness_record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.model import Received, WitnessRecord
+from conformance.observation import Received, WitnessRecord
 
 _STARTS = ("mark", "native", "started")
 

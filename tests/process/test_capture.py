@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.model import CapturedStream, Difference
+from conformance.observation import CapturedStream, Difference
 from conformance.payload import Literal, Payload, Repeat, Stream
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES, WINDOW_AFTER_BYTES, WINDOW_BEFORE_BYTES, Capture
 

@@ -16,21 +16,16 @@ from hypothesis import strategies as st
 from conformance.catalog import Catalog, load_catalog
 from conformance.contract import Finding
 from conformance.errors import HarnessError, UsageError
-from conformance.model import (
+from conformance.model import Condition, Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
+from conformance.observation import (
     CapturedStream,
-    Condition,
-    Deviation,
     Difference,
     Discrepancy,
-    EnvironmentKey,
     Leftover,
     Observation,
-    ObservedPattern,
-    Origin,
     Received,
     Result,
     ResultKind,
-    Seconds,
     StdinRecord,
     StepObservation,
     WitnessRecord,

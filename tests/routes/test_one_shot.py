@@ -10,7 +10,7 @@ import pytest
 from conformance.campaign import local_runner
 from conformance.catalog import load_catalog
 from conformance.engine import open_engine
-from conformance.model import Result, ResultKind
+from conformance.observation import Result, ResultKind
 
 FIXTURE = """
 [[fixture]]
