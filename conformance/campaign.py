@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.catalog import Catalog
 from conformance.contract import Finding, judge_run
-from conformance.engine import needed_shells
+from conformance.engine import terms_of
 from conformance.errors import (
     ALL_AS_DOCUMENTED,
     SOMETHING_DIFFERS,
@@ -75,9 +75,12 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
     """Run `plan`, writing every result at once and telling `on_line` of it.
 
     A report that cannot be written any more does not end the run: its results are still shown.
+    Raises CatalogError where two expectations or deviations tie.
     """
     outcome = Outcome()
     with local_runner() as (runner, cancellation):
+        for case in plan.cases:  # a tie is said before anything runs
+            terms_of(plan.catalog, case, runner.environment_key(case.route))
         _write(outcome, lambda: writer.header(plan.catalog, plan.cases, describe_environment(plan, runner)))
         with closing(run_cases(plan.catalog, plan.cases, runner, plan.jobs, plan.time_scale)) as results:
             for result in results:
@@ -129,14 +132,14 @@ def exit_code_of(outcome: Outcome, missing: Sequence[str]) -> int:
 def missing_shells(plan: Plan, outcome: Outcome) -> list[str]:
     """Return the shells that the matrices require, that the selected cases need, and that were not there."""
     unavailable = {result.id for result in outcome.results if result.kind is ResultKind.UNAVAILABLE}
-    needed = {shell for case in plan.cases if case.id in unavailable for shell in needed_shells(case.route)}
+    needed = {shell for case in plan.cases if case.id in unavailable for shell in case.route.shells}
     return sorted(needed & plan.catalog.required)
 
 
 def describe_environment(plan: Plan, runner: Runner) -> dict[str, Any]:
     """Return what the header says of the machine, its shells and the environment of children."""
     routes = {case.route.id for case in plan.cases}
-    asked = sorted({shell for case in plan.cases for shell in needed_shells(case.route)})
+    asked = sorted({shell for case in plan.cases for shell in case.route.shells})
     return {
         "environment": f"{local_os()}-{platform.machine().lower()}/{runner.name}",
         "system": {

@@ -50,7 +50,7 @@ def terms_for(case: Case, expectations: Sequence[Expectation], deviations: Itera
 
 
 def _was_seen(expectation: Expectation, case: Case, facts: Facts) -> bool:
-    shells = {facts.shell} if case.route.shell is not None else _SHELLS_OF_DIALECT[facts.dialect]
+    shells = {facts.shell} if case.route.shells else _SHELLS_OF_DIALECT[facts.dialect]
     return any(sighting.shell in shells and sighting.os == facts.os for sighting in expectation.seen)
 
 

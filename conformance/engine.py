@@ -45,7 +45,7 @@ class Engine:
             kind, reason = unavailable
             return Result(case.id, key, kind, reason)
         try:
-            terms = self._terms(case, key)
+            terms = terms_of(self._catalog, case, key)
             return judge(case, terms, self._observe(case, terms), key)
         except (CancelledError, CatalogError):
             raise
@@ -63,7 +63,7 @@ class Engine:
         availability = self._runner.probe()
         if not availability.available:
             return ResultKind.UNAVAILABLE, availability.reason
-        for name in needed_shells(route):
+        for name in route.shells:
             try:
                 self._runner.shell(name)
             except MissingShellError as error:
@@ -71,15 +71,6 @@ class Engine:
             except ShellError as error:
                 return ResultKind.ERROR, str(error)
         return None
-
-    def _terms(self, case: Case, key: EnvironmentKey) -> Terms:
-        facts = facts_of(case, key)
-        expectations = []
-        for step in case.fixture.steps:
-            expectation = expectation_for(step.expectations, facts)
-            assert expectation is not None, "the catalogue checks that every kind of case is covered"
-            expectations.append(expectation)
-        return terms_for(case, expectations, [d for d in self._catalog.deviations if covers(d, case)], facts)
 
     def _observe(self, case: Case, terms: Terms) -> Observation:
         own = case.fixture.deadline
@@ -97,9 +88,18 @@ class Engine:
             )
 
 
-def needed_shells(route: Route) -> tuple[str, ...]:
-    """Return the names of the shells that `route` starts by name."""
-    return (route.shell,) if route.shell is not None else ()
+def terms_of(catalog: Catalog, case: Case, key: EnvironmentKey) -> Terms:
+    """Return what `case` is judged by in the environment `key`.
+
+    Raises CatalogError where two expectations or deviations tie.
+    """
+    facts = facts_of(case, key)
+    expectations = []
+    for step in case.fixture.steps:
+        expectation = expectation_for(step.expectations, facts)
+        assert expectation is not None, "the catalogue checks that every kind of case is covered"
+        expectations.append(expectation)
+    return terms_for(case, expectations, [d for d in catalog.deviations if covers(d, case)], facts)
 
 
 @contextmanager

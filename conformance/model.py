@@ -157,8 +157,8 @@ class Route:
     argv: tuple[str, ...]
     files: Mapping[str, str]
     environment: Mapping[str, str]
-    shell: str | None
-    """The shell that interprets the body where the route names one (`{{pwsh}}`); None for a launcher that hides it."""
+    shells: tuple[str, ...]
+    """The shells that it starts by name (`{{pwsh}}`), the one that interprets the body first; none where they hide."""
     judged_by: str
     source: str
     origin: Origin

@@ -79,11 +79,7 @@ def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -
             "so the hook's text never reaches the launcher. "
             "Put one of them where the launcher takes it."
         )
-    if table.get("shell", "sh") not in SHELL_NAMES:
-        raise CatalogError(
-            f"{origin}: unknown shell {table['shell']!r}. The shells are {', '.join(sorted(SHELL_NAMES))}."
-        )
-    named_shells = [placeholder.name for placeholder in found if placeholder.name in SHELL_NAMES]
+    shells = dict.fromkeys(placeholder.name for placeholder in found if placeholder.name in SHELL_NAMES)
     return Route(
         id=table["id"],
         kind=table["kind"],
@@ -91,7 +87,7 @@ def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -
         argv=tuple(table["argv"]),
         files=texts,
         environment=table.get("env", {}),
-        shell=table.get("shell", named_shells[0] if named_shells else None),
+        shells=tuple(shells),
         judged_by=table.get("judged_by", "last-statement"),
         source=table["source"],
         origin=origin,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -15,6 +16,8 @@ from conformance.cli.run import run_command
 from conformance.cli.show import show_command
 from conformance.cli.try_ import try_command
 from conformance.errors import ConformanceError, HarnessError, InterruptedRunError
+from conformance.status import SHELL_SIGNAL_BASE
+from conformance.views.text import printable
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,17 +48,15 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         error.show()
         return error.exit_code
     except ConformanceError as error:
-        click.echo(f"conformance: {error}", err=True)
+        click.echo(f"conformance: {printable(str(error))}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return InterruptedRunError.exit_code
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is left to say, and nowhere to say it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except SystemExit:  # without its standalone mode, click exits only where the reader of the output went away
+        return SHELL_SIGNAL_BASE + signal.SIGPIPE
     except OSError as error:
-        click.echo(
-            f"conformance: the output cannot be written: {error.strerror}. Make room, or send it elsewhere.", err=True
-        )
+        reason = f"the output cannot be written: {error.strerror}. Make room, or send it elsewhere."
+        click.echo(f"conformance: {reason}", err=True)
+        # What is still buffered would fail again when Python closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return HarnessError.exit_code

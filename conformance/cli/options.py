@@ -40,7 +40,7 @@ def selection_options(command: Command) -> Command:
             "ids",
             multiple=True,
             metavar="GLOB",
-            help="Only cases whose id matches; without wildcards, contains it. May be repeated.",
+            help="Only cases whose id matches; without wildcards an exact id or a part of ids. May be repeated.",
         ),
         click.argument("matrices", nargs=-1, metavar="[MATRIX]..."),
     ):
@@ -55,22 +55,24 @@ def load(
 
     Raises UsageError for an unknown route or matrix, CatalogError for a broken file.
     """
-    files = [Path(route) for route in routes if route.endswith(".toml") or os.sep in route]
-    catalog = load_catalog(matrices or (DEFAULT_MATRIX,), files)
-    own = {str(file) for file in files}
-    wanted = [route for route in routes if route not in own]
+    files = dict.fromkeys(Path(route) for route in routes if _is_file(route))
+    catalog = load_catalog(matrices or (DEFAULT_MATRIX,), tuple(files))
+    wanted = [route for route in routes if not _is_file(route)]
     known = [route.id for route in catalog.routes]
     for route in wanted:
         if route not in known:
             raise UsageError(
                 f"unknown route {route!r}: the routes are {', '.join(known)}, or give the path of a .toml file"
             )
-    if files:
-        added = catalog.matrices[len(catalog.matrices) - len(files) :]
-        wanted += [route.id for matrix in added for route in matrix.routes]
-        if not wanted:
-            raise UsageError(f"{', '.join(sorted(own))}: holds no [[route]], so there is nothing to run. Add one.")
+    for matrix in catalog.matrices[len(catalog.matrices) - len(files) :]:
+        if not matrix.routes:
+            raise UsageError(f"{matrix.origin}: holds no [[route]], so there is nothing to run. Add one.")
+        wanted += [route.id for route in matrix.routes]
     return catalog, Selection(ids=tuple(ids), routes=tuple(wanted), fixtures=tuple(fixtures))
+
+
+def _is_file(route: str) -> bool:
+    return route.endswith(".toml") or os.sep in route
 
 
 def default_jobs() -> int:

@@ -96,7 +96,7 @@ def _report_stream(path: Path | None) -> Iterator[IO[str]]:
 def _show(outcome: Outcome, routes: list[str]) -> None:
     console = console_for_logs(Console(highlight=False))
     ran = {line["route"] for line in outcome.lines}
-    console.print(grid(outcome.lines, [route for route in routes if route in ran]))
+    console.print(grid(outcome.lines, [route for route in routes if route in ran], console))
     console.print(summary(outcome.lines, [finding.statement for finding in outcome.findings]), soft_wrap=True)
 
 

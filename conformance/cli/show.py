@@ -13,6 +13,7 @@ from conformance.errors import UsageError
 from conformance.model import Case, Condition, Deviation, Expectation, Fixture, Route
 from conformance.payload import Literal, Payload
 from conformance.status import status_from_json, status_to_json
+from conformance.views.text import printable
 
 SHOWN_BYTES = 200
 """Bytes written out in a fixture are shown up to this size; larger ones are only counted."""
@@ -135,7 +136,7 @@ def _as_text(value: Any, indent: str = "") -> str:
         )
     if isinstance(value, list):
         return "\n".join(f"{indent}-{_beside(item, indent)}" for item in value)
-    return "\n".join(f"{indent}{line}" for line in _printable(str(value)).split("\n"))
+    return "\n".join(f"{indent}{line}" for line in printable(str(value)).split("\n"))
 
 
 def _beside(value: Any, indent: str) -> str:
@@ -143,9 +144,4 @@ def _beside(value: Any, indent: str) -> str:
         value = str(status_from_json(value))
     if isinstance(value, dict | list) or "\n" in str(value):
         return "\n" + _as_text(value, indent + "  ")
-    return f" {_printable(str(value))}"
-
-
-def _printable(text: str) -> str:
-    """Escape control characters, so that a body cannot play with the reader's terminal."""
-    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
+    return f" {printable(str(value))}"

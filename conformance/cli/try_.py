@@ -127,7 +127,7 @@ def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, tot
             markup=False,
         )
     console.print()
-    console.print(grid(outcome.lines, [ROUTE]))
+    console.print(grid(outcome.lines, [ROUTE], console))
     console.print(summary(outcome.lines, []), soft_wrap=True)
 
 

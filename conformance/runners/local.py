@@ -12,7 +12,7 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from conformance import process, witness
@@ -99,15 +99,11 @@ class LocalRunner:
 
     def environment_key(self, route: Route) -> EnvironmentKey:
         """Return the environment key of results that `route` gets here."""
-        shell, version = route.shell, "unknown"
-        if shell is None:
-            shell = Path(route.argv[0]).name
-        else:
-            try:
+        shell, version = route.shells[0] if route.shells else Path(route.argv[0]).name, "unknown"
+        if route.shells:
+            with suppress(ShellError):
                 probed = self.shell(shell)
                 shell, version = probed.name, probed.version
-            except (ShellError, KeyError):
-                pass
         return EnvironmentKey(local_os(), platform.machine().lower(), shell, version, self.name)
 
     @contextmanager

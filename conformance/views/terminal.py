@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.status import signal_name
+from conformance.views.text import printable
 
 Line = Mapping[str, Any]
 
@@ -21,6 +22,10 @@ STYLES = {
 WORDS = {
     "pass": "ok", "deviates": "dev", "fail": "FAIL", "fixed": "FIXED",
     "error": "ERROR", "unavailable": "n/a", "skipped": "skip",
+}  # fmt: skip
+LETTERS = {
+    "pass": ".", "deviates": "d", "fail": "F", "fixed": "X",
+    "error": "E", "unavailable": "n", "skipped": "s",
 }  # fmt: skip
 MEANINGS = (
     ("pass", "the exact exit status and the exact bytes came through"),
@@ -33,23 +38,46 @@ MEANINGS = (
 )
 
 
+UNLIMITED = 1000
+"""A width in characters that no grid needs."""
+PROVISIONAL_NOTE = " (provisional: this shell was not seen on this system before, so it does not fail the run)"
+
+
 def console_for_logs(console: Console) -> Console:
     """Return a console that never breaks a row where the output is no terminal: a broken grid misleads."""
     if console.is_terminal:
         return console
-    return Console(file=console.file, width=1000, color_system=None, soft_wrap=True)
+    return Console(file=console.file, width=UNLIMITED, color_system=None, soft_wrap=True)
 
 
-def grid(lines: Sequence[Line], routes: Sequence[str]) -> Table:
-    """Return the table of results, a row a fixture and a column a route."""
+def grid(lines: Sequence[Line], routes: Sequence[str], console: Console) -> RenderableType:
+    """Return the table of results, a row a fixture and a column a route, that fits `console`."""
     cells = {(line["fixture"], line["route"]): line for line in lines}
+    fixtures = sorted({line["fixture"] for line in lines})
+    wide = _table([route.replace("-", "\n", 1) for route in routes])
+    for fixture in fixtures:
+        wide.add_row(fixture, *(_cell(cells.get((fixture, route))) for route in routes))
+    if console.measure(wide, options=console.options.update(max_width=UNLIMITED)).maximum <= console.width:
+        return wide
+    narrow = _table([str(number) for number, _ in enumerate(routes, start=1)])
+    for fixture in fixtures:
+        narrow.add_row(fixture, *(_letter(cells.get((fixture, route))) for route in routes))
+    legend = [f"{number} {route}" for number, route in enumerate(routes, start=1)]
+    shown = {line["result"] for line in lines}
+    legend += [f"{letter} {kind}" for kind, letter in LETTERS.items() if kind in shown]
+    return Group(narrow, *map(Text, legend))
+
+
+def _table(columns: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("fixture", no_wrap=True)
-    for route in routes:
-        table.add_column(route.replace("-", "\n", 1), no_wrap=True)
-    for fixture in sorted({line["fixture"] for line in lines}):
-        table.add_row(fixture, *(_cell(cells.get((fixture, route))) for route in routes))
+    table.add_column("fixture", overflow="fold", min_width=12)
+    for column in columns:
+        table.add_column(column, no_wrap=True)
     return table
+
+
+def _letter(line: Line | None) -> Text:
+    return Text("-", style="dim") if line is None else Text(LETTERS[line["result"]], style=STYLES[line["result"]])
 
 
 def _cell(line: Line | None) -> Text:
@@ -83,16 +111,13 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
     """Return what needs attention, each with its reason, and the counts."""
     parts: list[RenderableType] = []
     for line in lines:
-        if line["result"] in ("fail", "fixed", "error"):
-            note = (
-                " (provisional: this shell was not seen on this system before, so it does not fail the run)"
-                if line["provisional"]
-                else ""
-            )
+        if line["result"] in ("fail", "fixed"):
+            note = PROVISIONAL_NOTE if line["provisional"] else ""
             heading = f"\n{WORDS[line['result']]} {line['id']} on {line['environment']}{note}"
-            parts += [Text(heading, style=STYLES[line["result"]]), Text(line["reason"])]
+            parts += [Text(heading, style=STYLES[line["result"]]), Text(printable(line["reason"]))]
+    parts += _grouped(lines, ("error",), "ERROR in {count} cases, first {id}: ", STYLES["error"])
     parts += [Text(f"\nFAIL {finding}", style="bold red") for finding in findings]
-    parts += _unavailable(lines)
+    parts += _grouped(lines, ("unavailable", "skipped"), "{count} cases were not run, first {id}: ", "bold")
     counts = Counter(line["result"] for line in lines)
     parts.append(Text())
     parts += [
@@ -108,6 +133,13 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
     return Group(*parts)
 
 
-def _unavailable(lines: Sequence[Line]) -> list[RenderableType]:
-    reasons = Counter(line["reason"] for line in lines if line["result"] in ("unavailable", "skipped"))
-    return [Text(f"\n{count} cases were not run: {reason}", style="bold") for reason, count in reasons.items()]
+def _grouped(lines: Sequence[Line], results: Sequence[str], heading: str, style: str) -> list[RenderableType]:
+    """Say a reason once, however many cases have it."""
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        if line["result"] in results:
+            groups.setdefault(line["reason"], []).append(line["id"])
+    return [
+        Text(f"\n{heading.format(count=len(ids), id=min(ids))}{printable(reason)}", style=style)
+        for reason, ids in groups.items()
+    ]

@@ -250,6 +250,13 @@ def test_a_piped_grid_has_a_row_a_fixture_and_no_colour(tmp_path: Path) -> None:
     assert not ANSI.search(wide.out + wide.err + narrow.out + narrow.err)
 
 
+def test_a_narrow_terminal_gets_a_letter_a_cell_and_loses_no_column(tmp_path: Path) -> None:
+    shown = ANSI.sub("", run_on_terminal(40, {}, *RUN, cwd=tmp_path))
+    assert all(row.split()[1:] == [".", ".", "."] for row in rows(shown))
+    for line in ("1 bash-command", "2 bash-file", "3 sh-command", ". pass"):
+        assert line in shown.splitlines()
+
+
 def test_no_color_is_honoured_on_a_terminal(tmp_path: Path) -> None:
     coloured = run_on_terminal(100, {}, *RUN, cwd=tmp_path)
     plain = run_on_terminal(100, {"NO_COLOR": "1"}, *RUN, cwd=tmp_path)
