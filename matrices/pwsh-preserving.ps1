@@ -1,48 +1,122 @@
-# $args is borrowed as the one variable: the body has an $args of its own that hides it.
+<#
+Runs the PowerShell text in a file and exits with the status of the last statement that ran:
+
+    pwsh -NoLogo -NoProfile -NonInteractive -File pwsh-preserving.ps1 BODYFILE
+
+    the body ends with                           exit code
+    exit, $Host.SetShouldExit()                  what pwsh makes of the argument
+    an error that stops it, or does not parse    1
+    $? true                                      0
+    $? false                                     the code of the native program (or called script's `exit`) that ended
+                                                 last in the last pipeline, unless that is 0 or there was none; else 1
+
+Neither of pwsh's own ways does: by about_Pwsh, -Command makes every native failure 1, and -File without `exit` is 0.
+
+How it finds out:
+
+1. A `clean` block (about_Functions_Advanced_Methods) runs however the other blocks end: behind the last line, on `return`,
+   on a `break` that no loop takes, on an error, on Ctrl+C. $? is then still what the body left. So the body gets one more
+   block, a `clean`, that decides. It is added to the syntax tree: the text, and with it every position in an error
+   message, stays as it is, and no text can break out of it.
+2. $LASTEXITCODE (about_Automatic_Variables) does not tell whose code it is. But pwsh looks up each command before it runs,
+   and puts a new object there when a native program ends, even if the number is the same. So a program ended in the last
+   pipeline if the object is no longer the one that was there at the last look-up.
+3. An error newer than that look-up, and not from a cmdlet of the same pipeline, as of `1/0` or a caught `throw`, is a
+   failure of its own and leaves 1.
+
+What a body can see of it: $MyInvocation and Get-PSCallStack show the callers, Set-PSDebug -Trace shows the added block,
+$PSScriptRoot and $PSCommandPath are empty (as with -Command), and #requires is not checked (as with -Command).
+
+Needs PowerShell 7.3, for `clean`. The text is UTF-8, with or without byte order mark.
+#>
+
+# No variable of these is left when the body runs, but for $args, which the body's own $args hides.
 $args = & {
+    $ErrorActionPreference = 'Stop'     # a fault of this script must not look like a success
+
+    $text = [IO.File]::ReadAllText($args[0])
     $tokens = $errors = $null
-    $body = [Management.Automation.Language.Parser]::ParseInput([IO.File]::ReadAllText($args[0]), [ref] $tokens, [ref] $errors)
+    $body = [Management.Automation.Language.Parser]::ParseInput($text, [ref] $tokens, [ref] $errors)
     if ($errors) { throw [Management.Automation.ParseException]::new($errors) }
 
     $ExecutionContext.InvokeCommand.PreCommandLookupAction = {
-        if (([object[]] [runspace]::DefaultRunspace.Debugger.GetCallStack()).Length -eq 3 -and
-            [AppContext]::SetData('pwsh-preserving', [Tuple[object, object]]::new(
+        [Diagnostics.DebuggerHidden()] param()      # not in the body's Set-PSDebug -Trace
+        # Four frames: this block, the body, its caller, this script. Deeper look-ups are those of functions it called.
+        # The condition of an `if` leaves $? alone, and a function that is being looked up here may begin by testing $?.
+        if (([object[]] [runspace]::DefaultRunspace.Debugger.GetCallStack()).Length -eq 4 -and
+            [AppContext]::SetData('pwsh-preserving: last look-up', [Tuple[object, object]]::new(
                     $ExecutionContext.SessionState.PSVariable.GetValue('global:LASTEXITCODE'),
                     ($Error.Count ? $Error[0] : $null)))) { }
     }
 
-    $verdict = {
-        clean {
-            if (-not $?) {
-                $Host.SetShouldExit(1)
-                & {
-                    $before = [AppContext]::GetData('pwsh-preserving')
-                    $code = $ExecutionContext.SessionState.PSVariable.GetValue('global:LASTEXITCODE')
-                    $newest = $Error.Count ? $Error[0] : $null
-                    $nativeEnded = -not [object]::ReferenceEquals($code, $before.Item1)
-                    $failedLater = -not [object]::ReferenceEquals($newest, $before.Item2) -and
-                        $newest.InvocationInfo.MyCommand -isnot [Management.Automation.CmdletInfo]
-                    if ($nativeEnded -and -not $failedLater -and $code -is [int] -and $code -ne 0) {
-                        $Host.SetShouldExit($code)
-                    }
-                }
+    [AppContext]::SetData('pwsh-preserving: decide', {
+            [Diagnostics.DebuggerHidden()] param()
+            $Host.PSBase.SetShouldExit(1)           # first, so that nothing below can turn a failure into 0
+            $before = [AppContext]::GetData('pwsh-preserving: last look-up')
+            $code = $ExecutionContext.SessionState.PSVariable.GetValue('global:LASTEXITCODE')
+            $newest = $Error.Count ? $Error[0] : $null
+            if (-not [object]::ReferenceEquals($code, $before.Item1) -and ($code -as [int]) -and (
+                    [object]::ReferenceEquals($newest, $before.Item2) -or
+                    $newest.Exception -is [Management.Automation.NativeCommandExitException] -or
+                    $newest.InvocationInfo.MyCommand -is [Management.Automation.CmdletInfo])) {
+                $Host.PSBase.SetShouldExit($code)
             }
-        }
-    }.Ast.CleanBlock.Copy()
+        })
+    $clean = { clean { if (-not $?) { & ([AppContext]::GetData('pwsh-preserving: decide')) } } }.Ast.CleanBlock.Copy()
 
+    if ($text.Contains('SetShouldExit', 'OrdinalIgnoreCase')) {
+        # Shadows the host's method: a body that calls it has decided itself, and nothing may come after that.
+        $Host.PSObject.Methods.Add([psscriptmethod]::new('SetShouldExit', {
+                    $this.PSBase.SetShouldExit($args[0])
+                    [AppContext]::SetData('pwsh-preserving: decide', { })
+                }))
+    }
+
+    if ($body.CleanBlock) {
+        # The body's own `clean` goes first. In a `finally`, because it may leave early.
+        $own = [Management.Automation.Language.StatementBlockAst]::new($body.CleanBlock.Extent,
+            [Management.Automation.Language.StatementAst[]] $body.CleanBlock.Statements.ForEach('Copy'),
+            [Management.Automation.Language.TrapStatementAst[]] $body.CleanBlock.Traps?.ForEach('Copy'))
+        $decide = [Management.Automation.Language.StatementBlockAst]::new($clean.Extent,
+            [Management.Automation.Language.StatementAst[]] $clean.Statements.ForEach('Copy'), $null)
+        $both = [Management.Automation.Language.TryStatementAst]::new($body.CleanBlock.Extent, $own, $null, $decide)
+        $clean = [Management.Automation.Language.NamedBlockAst]::new($body.CleanBlock.Extent, 'Clean',
+            [Management.Automation.Language.StatementBlockAst]::new($body.CleanBlock.Extent,
+                [Management.Automation.Language.StatementAst[]] $both, $null), $false)
+    }
+
+    # UsingStatementAst.Copy() fails: it does not copy the names in it.
     $usings = foreach ($using in $body.UsingStatements) {
-        $arguments = @($using.Extent; if (-not $using.ModuleSpecification) { $using.UsingStatementKind }
-            foreach ($part in $using.Name, $using.Alias, $using.ModuleSpecification) { if ($part) { $part.Copy() } })
+        $arguments = @(
+            $using.Extent
+            if (-not $using.ModuleSpecification) { $using.UsingStatementKind }
+            foreach ($part in $using.Name, $using.Alias, $using.ModuleSpecification) { if ($part) { $part.Copy() } }
+        )
         [Activator]::CreateInstance([Management.Automation.Language.UsingStatementAst], $arguments)
     }
+
     [Management.Automation.Language.ScriptBlockAst]::new(
-        $body.Extent, [Management.Automation.Language.UsingStatementAst[]] $usings, [Management.Automation.Language.AttributeAst[]] @(), $body.ParamBlock?.Copy(),
-        $body.BeginBlock?.Copy(), $body.ProcessBlock?.Copy(), $body.EndBlock?.Copy(), $verdict, $body.DynamicParamBlock?.Copy()).GetScriptBlock()
-    $body.Find({ $args[0] -is [Management.Automation.Language.VariableExpressionAst] -and $args[0].VariablePath.UserPath -eq 'input' }, $false)
+        $body.Extent,
+        [Management.Automation.Language.UsingStatementAst[]] $usings,
+        [Management.Automation.Language.AttributeAst[]] @(),    # those of param() are in ParamBlock
+        $body.ParamBlock?.Copy(),
+        $body.BeginBlock?.Copy(),
+        $body.ProcessBlock?.Copy(),
+        $body.EndBlock?.Copy(),
+        $clean,
+        $body.DynamicParamBlock?.Copy()).GetScriptBlock()
+
+    # The caller of the body. Not this script itself: Write-Error would then show its file and line as the place of the error.
+    # As pwsh does, it reads standard input as lines of text for a body that names $input outside of nested blocks, and
+    # leaves it to the native programs otherwise.
+    if ($text.Contains('input', 'OrdinalIgnoreCase') -and [Console]::IsInputRedirected -and $body.Find({
+                $args[0] -is [Management.Automation.Language.VariableExpressionAst] -and
+                $args[0].VariablePath.IsVariable -and $args[0].VariablePath.UserPath -replace '^\w+:' -eq 'input'
+            }, $false)) {
+        [scriptblock]::Create('& { while ($null -ne ($line = [Console]::In.ReadLine())) { $line } } | . $args[0]')
+    } else {
+        [scriptblock]::Create('. $args[0]')
+    }
 } $args[0]
 
-if ($args[1] -and [Console]::IsInputRedirected) {
-    & { while ($null -ne ($line = [Console]::In.ReadLine())) { $line } } | . $args[0]
-} else {
-    . $args[0]
-}
+. $args[1] $args[0]
