@@ -53,6 +53,9 @@ class Engine:
             return Result(case.id, key, ResultKind.SKIPPED, str(error))
         except HarnessError as error:
             return Result(case.id, key, ResultKind.ERROR, str(error))
+        except OSError as error:
+            reason = f"the case's own files could not be written or read: {error.strerror}. Make room, or set TMPDIR."
+            return Result(case.id, key, ResultKind.ERROR, reason)
         except Exception as error:  # a fault of ours must not lose the results of other cases
             where = traceback.extract_tb(error.__traceback__)[-1]
             fault = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"

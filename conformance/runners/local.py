@@ -12,11 +12,11 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from conformance import process, witness
-from conformance.errors import ShellError
+from conformance.errors import HarnessError, ShellError
 from conformance.model import LOCAL, EnvironmentKey, Route
 from conformance.observation import WitnessRecord
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
@@ -108,12 +108,20 @@ class LocalRunner:
 
     @contextmanager
     def open(self) -> Iterator[LocalPlace]:
-        """Open a place: a private folder with a home, which is removed with everything in it."""
-        folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=_plain_temporary_folder()))
-        try:
-            yield LocalPlace(folder, self._cancellation)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        """Open a place: a private folder with a home, which is removed with everything in it.
+
+        Raises HarnessError where the folder cannot be made.
+        """
+        with ExitStack() as stack:
+            try:
+                folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=_plain_temporary_folder()))
+                stack.callback(shutil.rmtree, folder, ignore_errors=True)
+                place = LocalPlace(folder, self._cancellation)
+            except OSError as error:
+                raise HarnessError(
+                    f"no private folder can be made for the cases: {error.strerror}. Make room, or set TMPDIR."
+                ) from error
+            yield place
 
 
 def _plain_temporary_folder() -> str | None:

@@ -115,9 +115,9 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
             note = PROVISIONAL_NOTE if line["provisional"] else ""
             heading = f"\n{WORDS[line['result']]} {line['id']} on {line['environment']}{note}"
             parts += [Text(heading, style=STYLES[line["result"]]), Text(printable(line["reason"]))]
-    parts += _grouped(lines, ("error",), "ERROR in {count} cases, first {id}: ", STYLES["error"])
+    parts += _grouped(lines, ("error",), "ERROR", STYLES["error"])
     parts += [Text(f"\nFAIL {finding}", style="bold red") for finding in findings]
-    parts += _grouped(lines, ("unavailable", "skipped"), "{count} cases were not run, first {id}: ", "bold")
+    parts += _grouped(lines, ("unavailable", "skipped"), "not run", "bold")
     counts = Counter(line["result"] for line in lines)
     parts.append(Text())
     parts += [
@@ -133,13 +133,17 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
     return Group(*parts)
 
 
-def _grouped(lines: Sequence[Line], results: Sequence[str], heading: str, style: str) -> list[RenderableType]:
+def _grouped(lines: Sequence[Line], results: Sequence[str], word: str, style: str) -> list[RenderableType]:
     """Say a reason once, however many cases have it."""
     groups: dict[str, list[str]] = {}
     for line in lines:
         if line["result"] in results:
             groups.setdefault(line["reason"], []).append(line["id"])
     return [
-        Text(f"\n{heading.format(count=len(ids), id=min(ids))}{printable(reason)}", style=style)
+        Text(f"\n{word}: {min(ids)}{_and_more(len(ids) - 1)}: {printable(reason)}", style=style)
         for reason, ids in groups.items()
     ]
+
+
+def _and_more(count: int) -> str:
+    return f" and {count} more" if count else ""

@@ -639,7 +639,7 @@ def test_pwsh_that_is_missing(option: tuple[str, ...], code: int, path_without_p
     assert finished.code == code
     (row,) = [line.split() for line in finished.out.splitlines() if line.startswith("exit-codes/exit-7")]
     assert row == ["exit-codes/exit-7", "ok", "ok", "ok", "n/a", "n/a", "n/a", "n/a"]
-    assert finished.out.count("4 cases were not run, first exit-codes/exit-7/pwsh-command: pwsh is not on PATH") == 1
+    assert finished.out.count("not run: exit-codes/exit-7/pwsh-command and 3 more: pwsh is not on PATH") == 1
     assert ("pwsh is required and missing" in finished.err) == (code == 3)
 
 
