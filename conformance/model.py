@@ -194,6 +194,8 @@ class Matrix:
     """Which fixtures meet which routes, and what is known to go wrong there."""
 
     name: str
+    extends: str | None
+    """The name or path of another matrix whose routes meet this one's fixtures as well."""
     required: tuple[str, ...]
     fixtures: tuple[str, ...]
     routes: tuple[Route, ...]

@@ -33,7 +33,7 @@ class Selection:
             if by_id(case.id) and (not self.routes or case.route.id in self.routes) and by_fixture(case.fixture.id)
         )
         if not selected:
-            raise NothingSelectedError(f"no case matches {self}: `conformance list` names them all")
+            raise NothingSelectedError(f"no case matches {self}: `conformance list cases full` names them all")
         return selected
 
     def __str__(self) -> str:

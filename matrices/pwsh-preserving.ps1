@@ -72,27 +72,34 @@ $args = & {
                 }))
     }
 
-    if ($body.CleanBlock) {
-        # The body's own `clean` goes first. In a `finally`, because it may leave early.
-        $own = [Management.Automation.Language.StatementBlockAst]::new($body.CleanBlock.Extent,
-            [Management.Automation.Language.StatementAst[]] $body.CleanBlock.Statements.ForEach('Copy'),
-            [Management.Automation.Language.TrapStatementAst[]] $body.CleanBlock.Traps?.ForEach('Copy'))
-        $decide = [Management.Automation.Language.StatementBlockAst]::new($clean.Extent,
-            [Management.Automation.Language.StatementAst[]] $clean.Statements.ForEach('Copy'), $null)
-        $both = [Management.Automation.Language.TryStatementAst]::new($body.CleanBlock.Extent, $own, $null, $decide)
-        $clean = [Management.Automation.Language.NamedBlockAst]::new($body.CleanBlock.Extent, 'Clean',
-            [Management.Automation.Language.StatementBlockAst]::new($body.CleanBlock.Extent,
-                [Management.Automation.Language.StatementAst[]] $both, $null), $false)
+    # What few bodies need stands in script blocks of its own: pwsh compiles those only when they run.
+    $usings = if ($body.UsingStatements.Count) {
+        & {
+            foreach ($using in $body.UsingStatements) {
+                # Not $using.Copy(): it leaves out to copy the names, and fails.
+                $arguments = @(
+                    $using.Extent
+                    if (-not $using.ModuleSpecification) { $using.UsingStatementKind }
+                    foreach ($part in $using.Name, $using.Alias, $using.ModuleSpecification) { if ($part) { $part.Copy() } }
+                )
+                [Activator]::CreateInstance([Management.Automation.Language.UsingStatementAst], $arguments)
+            }
+        }
     }
-
-    # UsingStatementAst.Copy() fails: it does not copy the names in it.
-    $usings = foreach ($using in $body.UsingStatements) {
-        $arguments = @(
-            $using.Extent
-            if (-not $using.ModuleSpecification) { $using.UsingStatementKind }
-            foreach ($part in $using.Name, $using.Alias, $using.ModuleSpecification) { if ($part) { $part.Copy() } }
-        )
-        [Activator]::CreateInstance([Management.Automation.Language.UsingStatementAst], $arguments)
+    if ($body.CleanBlock) {
+        # The body's own `clean` goes first; in a `try ... finally`, because it may leave early.
+        $clean = & {
+            $position = $body.CleanBlock.Extent
+            $own = [Management.Automation.Language.StatementBlockAst]::new($position,
+                [Management.Automation.Language.StatementAst[]] $body.CleanBlock.Statements.ForEach('Copy'),
+                [Management.Automation.Language.TrapStatementAst[]] $body.CleanBlock.Traps?.ForEach('Copy'))
+            $ours = [Management.Automation.Language.StatementBlockAst]::new($position,
+                [Management.Automation.Language.StatementAst[]] $clean.Statements.ForEach('Copy'), $null)
+            $both = [Management.Automation.Language.StatementBlockAst]::new($position,
+                [Management.Automation.Language.StatementAst[]] [Management.Automation.Language.TryStatementAst]::new(
+                    $position, $own, $null, $ours), $null)
+            [Management.Automation.Language.NamedBlockAst]::new($position, 'Clean', $both, $false)
+        }
     }
 
     [Management.Automation.Language.ScriptBlockAst]::new(
@@ -106,7 +113,7 @@ $args = & {
         $clean,
         $body.DynamicParamBlock?.Copy()).GetScriptBlock()
 
-    # The caller of the body. Not this script itself: Write-Error would then show its file and line as the place of the error.
+    # The caller of the body: not this script, or Write-Error would show its file and line as the place of the error.
     # As pwsh does, it reads standard input as lines of text for a body that names $input outside of nested blocks, and
     # leaves it to the native programs otherwise.
     if ($text.Contains('input', 'OrdinalIgnoreCase') -and [Console]::IsInputRedirected -and $body.Find({

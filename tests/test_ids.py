@@ -18,7 +18,7 @@ from conformance.selection import Selection
 
 @cache
 def shipped() -> tuple[Case, ...]:
-    return load_catalog(["core"]).cases()
+    return load_catalog(["full"]).cases()
 
 
 IDS = st.deferred(lambda: st.sampled_from([case.id for case in shipped()]))

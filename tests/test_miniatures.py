@@ -119,7 +119,7 @@ def route_file(folder: Path, miniature: str, argv: Sequence[str] = (), *, deviat
 
 def results_of(file: Path, fixtures: Sequence[str], time_scale: float = 1.0) -> list[Result]:
     """Run `fixtures` through the one route of `file`."""
-    catalog = load_catalog(["core"], [file])
+    catalog = load_catalog(["full"], [file])
     cases = tuple(case for case in catalog.cases() if case.route.id == file.stem and case.fixture.id in fixtures)
     assert {case.fixture.id for case in cases} == set(fixtures)
     outcome = perform(Plan(catalog, cases, 2, time_scale), ReportWriter(io.StringIO(), "in memory"), lambda line: None)

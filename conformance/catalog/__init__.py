@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -75,11 +75,26 @@ def load_catalog(
     Raises UsageError for an unknown matrix, CatalogError for a broken file.
     """
     folder = fixture_folder or data_folder("fixtures")
-    paths = list(dict.fromkeys([*(matrix_path(name) for name in matrices), *route_files]))
-    loaded = tuple(read_matrix(path, _display_name(path)) for path in paths)
-    catalog = Catalog(read_fixtures(folder), loaded, _digest([*sorted(folder.glob("*.toml")), *paths], loaded))
+    loaded = _load_matrices([*(matrix_path(name) for name in matrices), *route_files])
+    files = [*sorted(folder.glob("*.toml")), *loaded]
+    catalog = Catalog(read_fixtures(folder), tuple(loaded.values()), _digest(files, loaded.values()))
     _check(catalog)
     return catalog
+
+
+def _load_matrices(paths: Sequence[Path]) -> dict[Path, Matrix]:
+    """Load the matrices at `paths` and those that they extend, whose routes then meet the fixtures of both."""
+    loaded = {path: read_matrix(path, _display_name(path)) for path in paths}
+    for path, matrix in tuple(loaded.items()):
+        if matrix.extends is not None:
+            base_path = matrix_path(matrix.extends, path.parent)
+            base = loaded.get(base_path) or read_matrix(base_path, _display_name(base_path))
+            if base.extends is not None:
+                raise CatalogError(
+                    f"{matrix.origin}: {matrix.extends!r} extends {base.extends!r} itself. Name that one."
+                )
+            loaded[base_path] = replace(base, fixtures=(*base.fixtures, *matrix.fixtures))
+    return loaded
 
 
 def matrix_names() -> tuple[str, ...]:

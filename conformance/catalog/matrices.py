@@ -35,6 +35,7 @@ def read_matrix(path: Path, name: str) -> Matrix:
             )
     return Matrix(
         name=path.stem,
+        extends=source.data.get("extends"),
         required=tuple(source.data.get("required", ())),
         fixtures=tuple(source.data.get("fixtures", ())),
         routes=routes,

@@ -64,7 +64,7 @@ def load(
             raise UsageError(
                 f"unknown route {route!r}: the routes are {', '.join(known)}, or give the path of a .toml file"
             )
-    for matrix in catalog.matrices[len(catalog.matrices) - len(files) :]:
+    for matrix in (matrix for matrix in catalog.matrices if Path(matrix.origin.file) in files):
         if not matrix.routes:
             raise UsageError(f"{matrix.origin}: holds no [[route]], so there is nothing to run. Add one.")
         wanted += [route.id for route in matrix.routes]
@@ -76,5 +76,6 @@ def _is_file(route: str) -> bool:
 
 
 def default_jobs() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return one more than the processors that this process may use: a case that hangs on purpose leaves one idle."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + 1

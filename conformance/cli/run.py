@@ -28,7 +28,7 @@ DEFAULT_REPORT = "conformance-report.jsonl"
     "--jobs",
     type=click.IntRange(min=1),
     default=default_jobs,
-    show_default="processors",
+    show_default="processors + 1",
     help="How many cases run at once.",
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that is not as documented.")

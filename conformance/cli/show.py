@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from conformance.catalog import Catalog, covers, load_catalog
-from conformance.cli.options import DEFAULT_MATRIX
+from conformance.catalog import Catalog, covers, load_catalog, matrix_names
 from conformance.errors import UsageError
 from conformance.model import Case, Condition, Deviation, Expectation, Fixture, Route
 from conformance.payload import Literal, Payload
@@ -25,14 +24,12 @@ SHOWN_BYTES = 200
     "--matrix",
     "matrices",
     multiple=True,
-    default=(DEFAULT_MATRIX,),
-    show_default=True,
-    help="Where to look; may be repeated.",
+    help="Where to look, instead of all shipped matrices; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show_command(id_: str, matrices: tuple[str, ...], as_json: bool) -> int:  # noqa: FBT001 - click passes options so
     """Show the body, argv, expectations and sources of the case or fixture ID."""
-    description = _describe(load_catalog(matrices), id_)
+    description = _describe(load_catalog(matrices or matrix_names()), id_)
     click.echo(json.dumps(description, indent=1) if as_json else _as_text(description))
     return 0
 

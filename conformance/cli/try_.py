@@ -54,7 +54,7 @@ ROUTE = "try"
     "--jobs",
     type=click.IntRange(min=1),
     default=default_jobs,
-    show_default="processors",
+    show_default="processors + 1",
     help="How many cases run at once.",
 )
 @click.option(
@@ -90,7 +90,7 @@ def try_command(
     route = route_from_argv(command, ROUTE, tuple(DIALECTS), judged_by, Origin("command line", 1))
     route = replace(route, dialects=(dialect,) if dialect else detect_dialects(route, timeout_scale))
     globs = fixtures or tuple(glob for matrix in catalog.matrices for glob in matrix.fixtures)
-    catalog = replace(catalog, matrices=(Matrix("try", (), globs, (route,), (), Origin("command line", 1)),))
+    catalog = replace(catalog, matrices=(Matrix("try", None, (), globs, (route,), (), Origin("command line", 1)),))
     plan = Plan(catalog, Selection()(catalog.cases()), jobs, timeout_scale)
     stream = io.StringIO()
     writer = ReportWriter(stream, "in memory")

@@ -30,7 +30,7 @@ def test_list_names_every_case_once_and_sorted() -> None:
 def test_list_of_fixtures_routes_and_matrices() -> None:
     catalog = load_catalog(["core"])
     assert call_cli("list", "routes").out.splitlines() == [route.id for route in catalog.routes]
-    assert set(call_cli("list", "fixtures").out.splitlines()) == {fixture.id for fixture in catalog.fixtures}
+    assert set(call_cli("list", "fixtures", "full").out.splitlines()) == {fixture.id for fixture in catalog.fixtures}
     assert call_cli("list", "matrices").out.splitlines() == list(matrix_names())
 
 
@@ -124,7 +124,7 @@ def test_show_of_every_fixture_is_printable() -> None:
     """Bodies of others are untrusted: no escape, no carriage return and no bidirectional mark reaches the terminal."""
     from conformance.cli.show import _as_text, _fixture
 
-    for fixture in load_catalog(["core"]).fixtures:
+    for fixture in load_catalog(["full"]).fixtures:
         text = _as_text(_fixture(fixture, tuple(sorted(fixture.dialects))))
         assert all(char.isprintable() or char in "\n\t" for char in text), fixture.id
 

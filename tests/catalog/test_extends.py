@@ -1,0 +1,38 @@
+"""A matrix that extends another takes over its routes, deviations and required shells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.catalog import load_catalog
+from conformance.errors import CatalogError
+
+
+def ids(*matrices: str) -> set[str]:
+    return {case.id for case in load_catalog(matrices).cases()}
+
+
+def test_full_is_every_fixture_on_the_routes_of_core() -> None:
+    core, full = load_catalog(["core"]), load_catalog(["full"])
+    assert full.routes == core.routes
+    assert full.deviations == core.deviations
+    assert full.required == core.required
+    assert ids("core") < ids("full") == ids("core", "full") == ids("full", "core")
+    assert {case.fixture.id for case in full.cases()} == {fixture.id for fixture in full.fixtures}
+
+
+def test_a_matrix_of_the_users_may_extend_one_of_its_own(tmp_path: Path) -> None:
+    route = '[[route]]\nid = "r"\nkind = "one-shot"\ndialects = ["sh"]\nargv = ["sh", "{{body_file}}"]\nsource = "https://example.org"\n'
+    (tmp_path / "base.toml").write_text('fixtures = ["exit-codes/exit-0"]\n' + route)
+    (tmp_path / "more.toml").write_text('extends = "base.toml"\nfixtures = ["exit-codes/exit-7"]\n')
+    assert ids(str(tmp_path / "base.toml")) == {"exit-codes/exit-0/r"}
+    assert ids(str(tmp_path / "more.toml")) == {"exit-codes/exit-0/r", "exit-codes/exit-7/r"}
+
+
+def test_a_chain_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "chain.toml"
+    path.write_text('extends = "full"\nfixtures = ["exit-codes/exit-7"]\n')
+    with pytest.raises(CatalogError, match=r"chain.toml:2: 'full' extends 'core' itself. Name that one."):
+        load_catalog([str(path)])
