@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,24 @@ def pytest_configure(config: pytest.Config) -> None:
     paths = _matrix_paths(config)
     config.stash[_PATHS] = frozenset(paths)
     if paths and config.args_source is not pytest.Config.ArgsSource.ARGS:
-        config.args += [str(path) for path in paths]
+        folders = [config.invocation_params.dir / argument for argument in config.args]
+        config.args += [str(path) for path in paths if not _comes_by_itself(path, folders, config)]
+
+
+def _comes_by_itself(path: Path, folders: list[Path], config: pytest.Config) -> bool:
+    """Tell whether pytest comes upon `path` while it walks `folders`; named as well, it would be collected twice.
+
+    Raises pytest.UsageError for a matrix in a folder that pytest passes over: nothing would be run, and all would pass.
+    """
+    for folder in folders:
+        if folder in path.parents:
+            for part in path.relative_to(folder).parts[:-1]:
+                if any(fnmatch(part, glob) for glob in config.getini("norecursedirs")):
+                    raise pytest.UsageError(
+                        f"{MATRICES}: {path} lies in {part!r}, which pytest does not search (norecursedirs). Move it."
+                    )
+            return True
+    return False
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -31,7 +31,7 @@ def test_raw_command_collapses_native_codes_and_the_reference_keeps_them(tmp_pat
     report = tmp_path / "report.jsonl"
     selection = [part for name in sorted(NATIVE_FAILURES) for part in ("--fixture", f"native-codes/{name}")]
     routes = ("--route", "pwsh-command", "--route", "pwsh-preserving")
-    finished = run_cli("run", *selection, *routes, "--report", report, env=PWSH)
+    finished = run_cli("run", "full", *selection, *routes, "--report", report, env=PWSH)
     assert finished.code == 0, finished.out + finished.err
     found = results(report)
     for name in NATIVE_FAILURES:

@@ -57,6 +57,25 @@ def test_items_are_named_by_the_case_ids(project: pytest.Pytester) -> None:
     ]
 
 
+def write_matrix_in(folder: str, pytester: pytest.Pytester) -> pytest.RunResult:
+    pytester.makeini(f"[pytest]\nconformance_matrices = {folder}/matrix.toml\n")
+    (pytester.path / folder).mkdir(parents=True)
+    (pytester.path / folder / "matrix.toml").write_text(WRAPPED)
+    return pytester.runpytest_subprocess("--collect-only", "-q")
+
+
+def test_a_matrix_further_down_is_collected_once(pytester: pytest.Pytester) -> None:
+    result = write_matrix_in("deep/er", pytester)
+    assert len([line for line in result.outlines if "::" in line]) == 4
+
+
+@pytest.mark.parametrize("folder", [".hidden", "build"])
+def test_a_matrix_that_pytest_passes_over_is_a_usage_error(folder: str, pytester: pytest.Pytester) -> None:
+    result = write_matrix_in(folder, pytester)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*matrix.toml lies in '{folder}', which pytest does not search*"])
+
+
 def test_an_undocumented_loss_fails_with_the_reason_and_no_traceback(project: pytest.Pytester) -> None:
     write_matrix(project, WRAPPED)
     result = project.runpytest_subprocess()
