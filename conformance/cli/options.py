@@ -48,6 +48,26 @@ def selection_options(command: Command) -> Command:
     return command
 
 
+def pace_options(command: Command) -> Command:
+    """Add -j and --timeout-scale."""
+    jobs = click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=default_jobs,
+        show_default="processors + 1",
+        help="How many cases run at once.",
+    )
+    scale = click.option(
+        "--timeout-scale",
+        type=click.FloatRange(min=0.1),
+        default=1.0,
+        show_default=True,
+        help="Multiply every deadline.",
+    )
+    return jobs(scale(command))
+
+
 def load(
     matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fixtures: Sequence[str]
 ) -> tuple[Catalog, Selection]:

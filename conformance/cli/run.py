@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from conformance.campaign import Outcome, Plan, exit_code_of, finish, missing_shells, perform
-from conformance.cli.options import default_jobs, load, selection_options
+from conformance.cli.options import load, pace_options, selection_options
 from conformance.cli.progress import progress
 from conformance.errors import UsageError
 from conformance.report.writer import ReportWriter
@@ -23,22 +23,8 @@ DEFAULT_REPORT = "conformance-report.jsonl"
 
 @click.command("run")
 @selection_options
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=default_jobs,
-    show_default="processors + 1",
-    help="How many cases run at once.",
-)
+@pace_options
 @click.option("--fail-fast", is_flag=True, help="Stop at the first case that is not as documented.")
-@click.option(
-    "--timeout-scale",
-    type=click.FloatRange(min=0.1),
-    default=1.0,
-    show_default=True,
-    help="Multiply every deadline.",
-)
 @click.option(
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),

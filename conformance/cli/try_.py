@@ -15,7 +15,7 @@ from rich.console import Console
 from conformance.campaign import Outcome, Plan, exit_code_of, finish, perform
 from conformance.catalog import load_catalog
 from conformance.catalog.matrices import route_from_argv
-from conformance.cli.options import default_jobs
+from conformance.cli.options import pace_options
 from conformance.cli.progress import progress
 from conformance.dialects import DIALECTS, detect_dialects
 from conformance.errors import InterruptedRunError, UsageError
@@ -49,21 +49,7 @@ ROUTE = "try"
     show_default=True,
     help="The reading of the contract that the launcher claims.",
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=default_jobs,
-    show_default="processors + 1",
-    help="How many cases run at once.",
-)
-@click.option(
-    "--timeout-scale",
-    type=click.FloatRange(min=0.1),
-    default=1.0,
-    show_default=True,
-    help="Multiply every deadline.",
-)
+@pace_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report (JSON lines) instead.")
 def try_command(
     command: tuple[str, ...],
