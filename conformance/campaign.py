@@ -22,7 +22,7 @@ from conformance.errors import (
 )
 from conformance.model import Case
 from conformance.observation import Result, ResultKind
-from conformance.process import Cancellation, prepared_for_children
+from conformance.process import Cancellation
 from conformance.report.codec import result_line
 from conformance.report.writer import ReportWriter
 from conformance.runners import Runner
@@ -99,8 +99,10 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
 @contextmanager
 def local_runner() -> Iterator[tuple[LocalRunner, Cancellation]]:
     """Make this process ready to run cases: a local runner, whose cases end when this process is told to end."""
-    with closing(Cancellation()) as cancellation, _interruptible(cancellation), prepared_for_children():
-        yield LocalRunner(cancellation), cancellation
+    with closing(Cancellation()) as cancellation, _interruptible(cancellation):
+        runner = LocalRunner(cancellation)
+        with runner.prepared():
+            yield runner, cancellation
 
 
 def finish(plan: Plan, outcome: Outcome, writer: ReportWriter, exit_code: int) -> None:

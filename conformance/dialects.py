@@ -28,11 +28,15 @@ _ANYTHING = Expectation(Exited(0), None, None, None, Condition(), "", "", (), _H
 def detect_dialects(route: Route, time_scale: float) -> tuple[str, ...]:
     """Return the dialects that `route` really runs, in the order of preference; a bash runs sh bodies as well.
 
-    Raises HarnessError where no body of any dialect leaves a mark: the route starts nothing, or something unknown.
+    Raises HarnessError where no body of any dialect leaves a mark (the route starts nothing, or something unknown), and
+    where the runner is unavailable.
     Raises InterruptedRunError.
     """
     try:
         with local_runner() as (runner, _):
+            availability = runner.probe()
+            if not availability.available:
+                raise HarnessError(availability.reason)
             spoken = list(_spoken(route, runner, time_scale))
     except CancelledError as error:
         raise InterruptedRunError("interrupted while the launcher's dialect was being found out") from error

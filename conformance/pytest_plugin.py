@@ -166,14 +166,14 @@ class _Workshop:
     """What the cases of one pytest process share: a place and a prepared process."""
 
     def __init__(self) -> None:
-        from conformance.process import Cancellation, prepared_for_children
+        from conformance.process import Cancellation
         from conformance.runners.local import LocalRunner
 
         self._stack = ExitStack()
         cancellation = Cancellation()
         self._stack.callback(cancellation.close)
-        self._stack.enter_context(prepared_for_children())
         self._runner = LocalRunner(cancellation)
+        self._stack.enter_context(self._runner.prepared())
         self._place = self._stack.enter_context(self._runner.open())
 
     def engine(self, catalog: Catalog) -> Engine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -16,8 +15,10 @@ from conformance.cli.run import run_command
 from conformance.cli.show import show_command
 from conformance.cli.try_ import try_command
 from conformance.errors import ConformanceError, HarnessError, InterruptedRunError
-from conformance.status import SHELL_SIGNAL_BASE
 from conformance.views.text import printable
+
+READER_WENT_AWAY = 141
+"""What a shell shows of a program that SIGPIPE ended, which this one stands in for."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -53,7 +54,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return InterruptedRunError.exit_code
     except SystemExit:  # without its standalone mode, click exits only where the reader of the output went away
-        return SHELL_SIGNAL_BASE + signal.SIGPIPE
+        return READER_WENT_AWAY
     except OSError as error:
         reason = f"the output cannot be written: {error.strerror}. Make room, or send it elsewhere."
         click.echo(f"conformance: {reason}", err=True)

@@ -9,7 +9,7 @@ import sys
 
 from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
 
-if sys.platform != "win32":  # Windows will be one more file; until then runners.local says that it is unavailable
+if sys.platform != "win32":  # Windows will be one more file; until then the local runner says that it is unavailable
     from conformance.process.posix import prepared_for_children, run
 
 __all__ = ["Cancellation", "CancelledError", "Completed", "Launch", "prepared_for_children", "run"]

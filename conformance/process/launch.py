@@ -68,7 +68,6 @@ class Cancellation:
 
     def __init__(self) -> None:
         self.descriptor, self._writer = os.pipe()
-        os.set_blocking(self._writer, False)
         self._thrown = False
 
     @property
@@ -78,8 +77,9 @@ class Cancellation:
 
     def throw(self) -> None:
         """Cancel the run."""
-        self._thrown = True
-        os.write(self._writer, b"!")
+        if not self._thrown:
+            self._thrown = True
+            os.write(self._writer, b"!")
 
     def close(self) -> None:
         """Give the descriptors back."""

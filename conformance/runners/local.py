@@ -12,7 +12,7 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from conformance import process, witness
@@ -76,6 +76,10 @@ class LocalRunner:
         if sys.platform == "win32":
             return Availability(available=False, reason="launching on Windows is not implemented yet")
         return Availability(available=True)
+
+    def prepared(self) -> AbstractContextManager[None]:
+        """Make this process a good parent for hooks while the runner is used, and undo it on leaving."""
+        return process.prepared_for_children() if self.probe().available else nullcontext()
 
     def shell(self, name: str) -> Shell:
         """Return the shell called `name`.
