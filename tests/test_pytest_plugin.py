@@ -20,10 +20,9 @@ source = "https://example.org/faithful"
 id = "always-0"
 kind = "one-shot"
 dialects = ["sh"]
-argv = ["sh", "-c", "{{body}}\\nexit 0"]
+argv = ["sh", "-c", "sh {{body_file}}; exit 0"]
 source = "https://example.org/always-0"
 """
-WRAPPED = MATRIX.replace('"{{body}}\\nexit 0"', '"sh {{body_file}}; exit 0"')
 DEVIATION = """
 [[deviation]]
 routes = ["always-0"]
@@ -46,7 +45,7 @@ def write_matrix(pytester: pytest.Pytester, text: str) -> None:
 
 
 def test_items_are_named_by_the_case_ids(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED)
+    write_matrix(project, MATRIX)
     result = project.runpytest_subprocess("--collect-only", "-q")
     assert result.ret == 0
     assert [line for line in result.outlines if "::" in line] == [
@@ -60,7 +59,7 @@ def test_items_are_named_by_the_case_ids(project: pytest.Pytester) -> None:
 def write_matrix_in(folder: str, pytester: pytest.Pytester) -> pytest.RunResult:
     pytester.makeini(f"[pytest]\nconformance_matrices = {folder}/matrix.toml\n")
     (pytester.path / folder).mkdir(parents=True)
-    (pytester.path / folder / "matrix.toml").write_text(WRAPPED)
+    (pytester.path / folder / "matrix.toml").write_text(MATRIX)
     return pytester.runpytest_subprocess("--collect-only", "-q")
 
 
@@ -77,7 +76,7 @@ def test_a_matrix_that_pytest_passes_over_is_a_usage_error(folder: str, pytester
 
 
 def test_an_undocumented_loss_fails_with_the_reason_and_no_traceback(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED)
+    write_matrix(project, MATRIX)
     result = project.runpytest_subprocess()
     result.assert_outcomes(passed=3, failed=1)
     result.stdout.fnmatch_lines(["*expected exited(7), came exited(0): the failure is reported as success*"])
@@ -86,17 +85,17 @@ def test_an_undocumented_loss_fails_with_the_reason_and_no_traceback(project: py
 
 
 def test_a_documented_deviation_is_an_xfail(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED + DEVIATION.format(code=0))
+    write_matrix(project, MATRIX + DEVIATION.format(code=0))
     project.runpytest_subprocess().assert_outcomes(passed=3, xfailed=1)
 
 
 def test_a_deviation_that_happens_differently_fails(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED + DEVIATION.format(code=3))
+    write_matrix(project, MATRIX + DEVIATION.format(code=3))
     project.runpytest_subprocess().assert_outcomes(passed=3, failed=1)
 
 
 def test_a_deviation_that_no_longer_happens_fails(project: pytest.Pytester) -> None:
-    fixed = WRAPPED.replace('"sh {{body_file}}; exit 0"', '"{{body}}"')
+    fixed = MATRIX.replace('"sh {{body_file}}; exit 0"', '"{{body}}"')
     write_matrix(project, fixed + DEVIATION.format(code=0))
     result = project.runpytest_subprocess()
     result.assert_outcomes(passed=3, failed=1)
@@ -104,7 +103,7 @@ def test_a_deviation_that_no_longer_happens_fails(project: pytest.Pytester) -> N
 
 
 def test_a_broken_route_is_an_error_even_where_a_deviation_is_documented(project: pytest.Pytester) -> None:
-    broken = WRAPPED.replace('["sh", "-c", "sh {{body_file}}; exit 0"]', '["nosuchprogram-zz", "{{body}}"]')
+    broken = MATRIX.replace('["sh", "-c", "sh {{body_file}}; exit 0"]', '["nosuchprogram-zz", "{{body}}"]')
     write_matrix(project, broken + DEVIATION.format(code=0))
     result = project.runpytest_subprocess()
     result.assert_outcomes(passed=2, errors=2)
@@ -128,7 +127,7 @@ def test_a_missing_shell_is_a_skip_with_the_reason(project: pytest.Pytester, mon
 
 
 def test_a_broken_matrix_is_one_message_with_its_line(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED.replace('dialects = ["sh"]', 'dialect = ["sh"]', 1))
+    write_matrix(project, MATRIX.replace('dialects = ["sh"]', 'dialect = ["sh"]', 1))
     result = project.runpytest_subprocess()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["*matrix.toml:4:*"])
@@ -136,7 +135,7 @@ def test_a_broken_matrix_is_one_message_with_its_line(project: pytest.Pytester) 
 
 
 def test_selection_last_failed_and_workers(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED)
+    write_matrix(project, MATRIX)
     project.runpytest_subprocess("-n", "2").assert_outcomes(passed=3, failed=1)
     project.runpytest_subprocess("--lf").assert_outcomes(failed=1)
     project.runpytest_subprocess("-k", "exit-7 and faithful").assert_outcomes(passed=1)
@@ -144,7 +143,7 @@ def test_selection_last_failed_and_workers(project: pytest.Pytester) -> None:
 
 
 def test_paths_on_the_command_line_leave_the_matrix_out(project: pytest.Pytester) -> None:
-    write_matrix(project, WRAPPED)
+    write_matrix(project, MATRIX)
     project.makepyfile(test_mine="def test_mine(): pass")
     project.runpytest_subprocess("test_mine.py").assert_outcomes(passed=1)
     project.runpytest_subprocess().assert_outcomes(passed=4, failed=1)

@@ -13,7 +13,7 @@ from conformance.runners import Place, Runner
 
 
 class Executor(Protocol):
-    """Performs steps; it lives for one case, or for as long as it is reusable."""
+    """Performs the steps of one case."""
 
     def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in `dialect` and return what happened.
@@ -22,9 +22,6 @@ class Executor(Protocol):
         Raises InexpressibleError where the route cannot deliver the body at all, HarnessError where it is broken,
         CancelledError when the run is cancelled.
         """
-
-    def reusable(self) -> bool:
-        """Whether the next case may borrow this executor."""
 
 
 RouteKind = Callable[[Route, Runner, Place], AbstractContextManager[Executor]]

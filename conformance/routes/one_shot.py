@@ -23,10 +23,6 @@ class OneShot:
         self._runner = runner
         self._place = place
 
-    def reusable(self) -> bool:
-        """A one-shot route keeps nothing between bodies."""
-        return True
-
     def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in a process of its own and return what happened."""
         with self._place.stage() as stage:
