@@ -81,13 +81,13 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
     with local_runner() as (runner, cancellation):
         for case in plan.cases:  # a tie is said before anything runs
             terms_of(plan.catalog, case, runner.environment_key(case.route))
-        _write(outcome, lambda: writer.header(plan.catalog, plan.cases, describe_environment(plan, runner)))
+        _write(outcome, writer.header, plan.catalog, plan.cases, describe_environment(plan, runner))
         with closing(run_cases(plan.catalog, plan.cases, runner, plan.jobs, plan.time_scale)) as results:
             for result in results:
                 line = result_line(result)
                 outcome.results.append(result)
                 outcome.lines.append(line)
-                _write(outcome, lambda line=line: writer.result(line))  # type: ignore[misc]
+                _write(outcome, writer.result, line)
                 on_line(line)
                 if plan.fail_fast and (result.gates or result.kind is ResultKind.ERROR):
                     break
@@ -105,25 +105,26 @@ def local_runner() -> Iterator[tuple[LocalRunner, Cancellation]]:
             yield runner, cancellation
 
 
-def finish(plan: Plan, outcome: Outcome, writer: ReportWriter, exit_code: int) -> None:
-    """End the report of a run that went through all of its cases."""
+def finish(plan: Plan, outcome: Outcome, writer: ReportWriter, missing: Sequence[str]) -> int:
+    """End the report, if the run went through all of its cases, and return the exit code of the command.
+
+    `missing` are the required shells that were not there.
+    """
     if len(outcome.results) == len(plan.cases) and not outcome.interrupted:
-        _write(outcome, lambda: writer.footer(outcome.findings, exit_code))
+        _write(outcome, writer.footer, outcome.findings, _exit_code(outcome, missing))
+    return _exit_code(outcome, missing)  # another one where the footer found no room
 
 
-def _write(outcome: Outcome, write: Callable[[], None]) -> None:
+def _write(outcome: Outcome, write: Callable[..., None], *values: object) -> None:
     if outcome.unwritten is None:
         try:
-            write()
+            write(*values)
         except HarnessError as error:
             outcome.unwritten = error
 
 
-def exit_code_of(outcome: Outcome, missing: Sequence[str]) -> int:
-    """Return the exit code of the command: interrupted before broken, broken before different.
-
-    `missing` are the required shells that were not there.
-    """
+def _exit_code(outcome: Outcome, missing: Sequence[str]) -> int:
+    """Interrupted wins over broken, and broken over different."""
     if outcome.interrupted:
         return InterruptedRunError.exit_code
     if missing or outcome.broken or outcome.unwritten is not None:

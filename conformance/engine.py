@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 from conformance.catalog import Catalog, covers
 from conformance.contract import Terms, facts_of, judge, terms_for
@@ -108,5 +108,5 @@ def terms_of(catalog: Catalog, case: Case, key: EnvironmentKey) -> Terms:
 @contextmanager
 def open_engine(catalog: Catalog, runner: Runner, time_scale: float) -> Iterator[Engine]:
     """Open a place of `runner` and an engine on it."""
-    with ExitStack() as stack:
-        yield Engine(catalog, runner, stack.enter_context(runner.open()), time_scale)
+    with runner.open() as place:
+        yield Engine(catalog, runner, place, time_scale)

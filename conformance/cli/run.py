@@ -11,7 +11,7 @@ from typing import IO
 import click
 from rich.console import Console
 
-from conformance.campaign import Outcome, Plan, exit_code_of, finish, missing_shells, perform
+from conformance.campaign import Outcome, Plan, finish, missing_shells, perform
 from conformance.cli.options import load, pace_options, selection_options
 from conformance.cli.progress import progress
 from conformance.errors import UsageError
@@ -54,9 +54,7 @@ def run_command(
         with progress(len(plan.cases)) as on_line:
             outcome = perform(plan, writer, on_line)
         missing = [] if allow_unavailable else missing_shells(plan, outcome)
-        code = exit_code_of(outcome, missing)
-        finish(plan, outcome, writer, code)
-        code = exit_code_of(outcome, missing)
+        code = finish(plan, outcome, writer, missing)
     if not as_json:
         _show(outcome, [route.id for route in catalog.routes])
     _say_ending(plan, outcome, missing, "standard output" if as_json else str(report))

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from conformance.campaign import Outcome, Plan, exit_code_of, finish, perform
+from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
 from conformance.catalog.matrices import route_from_argv
 from conformance.cli.options import pace_options
@@ -82,8 +82,7 @@ def try_command(
     writer = ReportWriter(stream, "in memory")
     with progress(len(plan.cases)) as on_line:
         outcome = perform(plan, writer, on_line)
-    code = exit_code_of(outcome, [])
-    finish(plan, outcome, writer, code)
+    code = finish(plan, outcome, writer, [])
     if as_json:
         click.echo(stream.getvalue(), nl=False)
     else:

@@ -67,8 +67,7 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
             if isinstance(status, TimedOut):
                 leftovers = [*tree.descendants(process.pid), *tree.strays(process.pid, launch)]
             else:
-                exchange.linger(ended + launch.linger, cancellation)
-                leftovers = tree.strays(process.pid, launch)
+                leftovers = exchange.linger(ended + launch.linger, cancellation)
             described = tree.describe(leftovers)
         finally:
             if leftovers != [] or isinstance(status, TimedOut):
@@ -119,6 +118,7 @@ class _Exchange:
         self._captures: dict[IO[bytes], Capture] = {process.stdout: stdout, process.stderr: stderr}
         self._selector = selectors.DefaultSelector()
         self._sent = 0
+        self._pending = memoryview(b"")
         self._broken_pipe = False
         self._exit: ExitWatch = watch_exit(process)
         self.strays: set[int] = set()
@@ -163,21 +163,22 @@ class _Exchange:
                 return TimedOut()
             self._turn(min(remaining, deadline.poll_seconds, self._exit.poll_seconds))
 
-    def linger(self, end: float, cancellation: Cancellation) -> None:
-        """Let what the process left running finish writing, until `end` (monotonic seconds).
+    def linger(self, end: float, cancellation: Cancellation) -> list[psutil.Process]:
+        """Let what the process left running finish writing, until `end` (monotonic seconds); return what still runs.
 
         Raises CancelledError.
         """
         if self._exit.descriptor is not None and self._exit.descriptor in self._selector.get_map():
             self._selector.unregister(self._exit.descriptor)
         self._stop_sending()
-        while (remaining := end - time.monotonic()) > 0:
+        while True:
             if cancellation.thrown:
                 raise CancelledError
             strays = tree.strays(self._pid, self._launch)
             self.strays.update(stray.pid for stray in strays)
-            if not self._open_streams and not strays:
-                return
+            remaining = end - time.monotonic()
+            if remaining <= 0 or not (self._open_streams or strays):
+                return strays
             self._turn(min(remaining, STRAY_POLL_SECONDS))
 
     def drain(self, end: float) -> None:
@@ -199,8 +200,12 @@ class _Exchange:
                 self._receive(key.fileobj)
 
     def _send(self) -> None:
+        if not self._pending:
+            self._pending = memoryview(self._payload.slice(self._sent, self._sent + CHUNK_BYTES))
         try:
-            self._sent += os.write(self._stdin.fileno(), self._payload.slice(self._sent, self._sent + CHUNK_BYTES))
+            written = os.write(self._stdin.fileno(), self._pending)
+            self._pending = self._pending[written:]
+            self._sent += written
         except BlockingIOError:
             return
         except BrokenPipeError:
@@ -210,9 +215,7 @@ class _Exchange:
 
     def _stop_sending(self) -> None:
         if not self._stdin.closed:
-            self._broken_pipe = (
-                True  # the process ended with part of its input unsent, and nobody else is meant to get it
-            )
+            self._broken_pipe = True  # the rest of the input was for the process that ended, and for nobody else
             self._close(self._stdin)
 
     def _receive(self, stream: IO[bytes]) -> None:

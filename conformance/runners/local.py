@@ -141,6 +141,7 @@ class LocalPlace:
         self._folder = folder
         self._cancellation = cancellation
         (folder / "home").mkdir()
+        self._environment = child_environment(folder / "home", folder)
         self._write_program("native", _NATIVE)
         program = shlex.quote(str(Path(witness.__file__).resolve()))
         self._write_program("witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
@@ -158,7 +159,7 @@ class LocalPlace:
         working, temporary = folder / "work", folder / "tmp"
         working.mkdir(parents=True)
         temporary.mkdir()
-        environment = {**child_environment(self._folder / "home", temporary), TOKEN_VARIABLE: token}
+        environment = {**self._environment, "TMPDIR": str(temporary), TOKEN_VARIABLE: token}
         try:
             yield Stage(folder, working, environment, folder / f"witness-{token}")
         finally:
@@ -189,8 +190,8 @@ class LocalPlace:
 
 def public_path(path: Path | str) -> str:
     """Return `path` for a report: what is private of this machine (home, cache) is named, not shown."""
-    text = re.sub(r"^.*?/shell-exit-conformance/", "{{cache}}/", str(path))
-    return re.sub(rf"(?<![\w/]){re.escape(str(Path.home()))}(?=/|$|:)", "~", text)
+    text = re.sub(rf"(?<![\w/]){re.escape(str(Path.home()))}(?=/|$|:)", "~", str(path))
+    return re.sub(r"[^\s=]*/shell-exit-conformance/", "{{cache}}/", text)
 
 
 def documented_environment(environment: Mapping[str, str]) -> dict[str, str]:
