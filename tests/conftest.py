@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import conformance
+from conformance.catalog import Catalog, load_catalog
 from conformance.cli import main
+from conformance.runners.local import local_os
 
 ROOT = Path(conformance.__file__).resolve().parents[1]
 """What holds the package, which the command finds from any folder, installed or not."""
@@ -75,3 +77,39 @@ def call_cli(*arguments: str | Path) -> Finished:
             code = ending.code
     assert isinstance(code, int)
     return Finished(code, out.getvalue(), err.getvalue())
+
+
+TINY_FIXTURE = """
+[[fixture]]
+id = "one"
+summary = "s"
+source = "https://example.org"
+started = "unprovable: the test decides what the body is"
+body.sh = {body}
+[[fixture.expect]]
+exit = 7
+stdout = {stdout}
+reason = "r"
+seen = {seen}
+"""
+TINY_ROUTE = """
+fixtures = ["t/one"]
+[[route]]
+id = "r"
+kind = "one-shot"
+dialects = ["sh"]
+source = "https://example.org"
+"""
+
+
+SEEN_HERE = f'["dash 0.5.12 {local_os()}", "bash 5.2.15 {local_os()}"]'
+
+
+def tiny_catalog(folder: Path, route: str, body: str, *, stdout: str = '""', seen: str = SEEN_HERE) -> Catalog:
+    """Return a catalogue of one fixture, which must exit 7, on one route; what is given is TOML."""
+    fixtures = folder / "fixtures"
+    fixtures.mkdir(exist_ok=True)
+    (fixtures / "t.toml").write_text(TINY_FIXTURE.format(body=body, stdout=stdout, seen=seen))
+    matrix = folder / "matrix.toml"
+    matrix.write_text(TINY_ROUTE + route)
+    return load_catalog([str(matrix)], fixture_folder=fixtures)

@@ -6,33 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import tiny_catalog
 
 from conformance.campaign import local_runner
-from conformance.catalog import load_catalog
 from conformance.engine import open_engine
 from conformance.observation import Result, ResultKind
-
-FIXTURE = """
-[[fixture]]
-id = "one"
-summary = "s"
-source = "https://example.org"
-started = "unprovable: the test decides what the body is"
-body.sh = {body}
-[[fixture.expect]]
-exit = 7
-stdout = {stdout}
-reason = "r"
-seen = ["dash 0.5.12 linux", "bash 5.2.15 linux"]
-"""
-ROUTE = """
-fixtures = ["t/one"]
-[[route]]
-id = "r"
-kind = "one-shot"
-dialects = ["sh"]
-source = "https://example.org"
-"""
 
 
 @pytest.fixture
@@ -40,12 +18,7 @@ def execute(tmp_path: Path) -> Callable[..., Result]:
     """Execute one fixture on one route, both given as TOML."""
 
     def run(route: str, body: str, stdout: str = '""') -> Result:
-        folder = tmp_path / "fixtures"
-        folder.mkdir(exist_ok=True)
-        (folder / "t.toml").write_text(FIXTURE.format(body=body, stdout=stdout))
-        matrix = tmp_path / "matrix.toml"
-        matrix.write_text(ROUTE + route)
-        catalog = load_catalog([str(matrix)], fixture_folder=folder)
+        catalog = tiny_catalog(tmp_path, route, body, stdout=stdout)
         with local_runner() as (runner, _), open_engine(catalog, runner, 1.0) as engine:
             return engine.execute(catalog.cases()[0])
 
