@@ -36,35 +36,31 @@ def descendants(leader: int) -> list[psutil.Process]:
 def strays(leader: int, launch: Launch) -> list[psutil.Process]:
     """Return the live processes that the tree of `launch`, begun by `leader` (a pid), left outside of it."""
     found: dict[int, psutil.Process] = {}
-    for process in _candidates():
-        if process.pid != leader and _belongs(process, leader, launch):
+    for process in _candidates(leader):
+        if _belongs(process, leader, launch):
             found[process.pid] = process
             found.update((below.pid, below) for below in descendants(process.pid))
     return [process for process in found.values() if _alive(process)]
 
 
-def _candidates() -> Iterator[psutil.Process]:
-    if sys.platform != "linux":
-        yield from psutil.process_iter()
-        return
-    for pid in _own_children():
+def _candidates(leader: int) -> Iterator[psutil.Process]:
+    for pid in _own_children() if sys.platform == "linux" else psutil.pids():
+        if pid == leader:
+            continue
         with contextlib.suppress(psutil.NoSuchProcess):
             yield psutil.Process(pid)
 
 
 def _own_children() -> list[int]:
-    """Return the pids of this process's children, from /proc in microseconds where the kernel offers that."""
+    """Return the pids of the main thread's children, from /proc in microseconds where the kernel offers that.
+
+    It is the main thread to which Linux hands the orphans of a subreaper (`find_alive_thread` in kernel/exit.c).
+    """
     try:
-        return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in _children_of_task(task)]
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as children:  # noqa: PTH123 - a Path costs as much again
+            return [int(child) for child in children.read().split()]
     except FileNotFoundError:
         return [child.pid for child in psutil.Process().children()]
-
-
-def _children_of_task(task: Path) -> list[str]:
-    try:
-        return (task / "children").read_text().split()
-    except ProcessLookupError:  # the thread ended
-        return []
 
 
 def _belongs(process: psutil.Process, leader: int, launch: Launch) -> bool:

@@ -7,6 +7,7 @@ import platform
 import re
 import shlex
 import shutil
+import stat
 import sys
 import tempfile
 import threading
@@ -26,6 +27,9 @@ from conformance.shells import Shell, dotnet_root, probe_shell
 from conformance.template import Placeholder
 
 OPERATING_SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
+
+WORKING, TEMPORARY = "work", "tmp"
+PRIVATE = 0o700
 
 _NATIVE = """#!/bin/sh
 # Leaves its mark in the witness record $2 and exits with $1.
@@ -140,6 +144,7 @@ class LocalPlace:
     def __init__(self, folder: Path, cancellation: Cancellation) -> None:
         self._folder = folder
         self._cancellation = cancellation
+        self._spare: Path | None = None
         (folder / "home").mkdir()
         self._environment = child_environment(folder / "home", folder)
         self._write_program("native", _NATIVE)
@@ -153,17 +158,28 @@ class LocalPlace:
 
     @contextmanager
     def stage(self) -> Iterator[Stage]:
-        """Make a folder for one case, with a working directory and a temporary directory of its own."""
+        """Lend a folder to one case, with a working directory and a temporary directory that are empty.
+
+        A folder that a case left as it got it serves the next one: making and removing three takes as long as a bash
+        case.
+        """
+        folder, self._spare = self._spare or self._new_folder(), None
         token = uuid.uuid4().hex[:12]
-        folder = self._folder / token
-        working, temporary = folder / "work", folder / "tmp"
-        working.mkdir(parents=True)
-        temporary.mkdir()
+        working, temporary = folder / WORKING, folder / TEMPORARY
         environment = {**self._environment, "TMPDIR": str(temporary), TOKEN_VARIABLE: token}
         try:
             yield Stage(folder, working, environment, folder / f"witness-{token}")
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if _cleared(folder):
+                self._spare = folder
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _new_folder(self) -> Path:
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        for name in (WORKING, TEMPORARY):
+            (folder / name).mkdir(mode=PRIVATE)
+        return folder
 
     def native(self, placeholder: Placeholder, dialect: str, stage: Stage) -> str:
         """Render a body's template; the witness record's path is in the text, since a route may pass no environment."""
@@ -186,6 +202,20 @@ class LocalPlace:
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read the case's witness record."""
         return read_witness_record(stage.witness_file)
+
+
+def _cleared(folder: Path) -> bool:
+    """Delete the files of a case, and tell whether its folder is as new; what a hook did to it must meet no other."""
+    try:
+        for path in folder.iterdir():
+            if path.name not in (WORKING, TEMPORARY):
+                path.unlink()
+        kept = (folder / WORKING, folder / TEMPORARY)
+        return all(stat.S_IMODE(path.lstat().st_mode) == PRIVATE for path in (folder, *kept)) and not any(
+            any(path.iterdir()) for path in kept
+        )
+    except OSError:
+        return False
 
 
 def public_path(path: Path | str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from conformance.runners.local import child_environment, documented_environment, public_path
+from conformance.process import Cancellation
+from conformance.process.launch import TOKEN_VARIABLE
+from conformance.runners.local import LocalRunner, child_environment, documented_environment, public_path
 
 
 @pytest.mark.parametrize("home", ["/home/dev", "/Users/Jane Doe"])
@@ -29,3 +33,35 @@ def test_the_environment_of_children_is_small_and_lacks_what_hides_losses(monkey
     assert not {"TERM", "NO_COLOR"} & set(environment)
     assert (environment["HOME"], environment["TMPDIR"], environment["LANG"]) == ("/place/home", "/case/tmp", "C.UTF-8")
     assert documented_environment(environment)["PATH"] == "~/bin:/usr/bin"
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "true", "touch made", "mkdir -p made/deep", "touch .hidden", "touch $TMPDIR/made", "chmod 500 .",
+        "chmod 777 $TMPDIR", "chmod 500 ..", "rmdir ../work", "rmdir ../work; ln -s $TMPDIR ../work", "touch ../made", "mkdir ../made",
+        "touch made; chmod 000 .",
+    ],
+)  # fmt: skip
+def test_what_a_hook_does_to_its_folder_meets_no_other(deed: str) -> None:
+    with closing(Cancellation()) as cancellation, LocalRunner(cancellation).open() as place:
+        for expected in ("", deed):
+            with place.stage() as stage:
+                state = [
+                    (path.is_symlink(), oct(path.stat().st_mode), sorted(path.iterdir()))
+                    for path in (stage.working_directory, Path(stage.environment["TMPDIR"]))
+                ]
+                assert state == [(False, "0o40700", [])] * 2, f"after {expected!r}"
+                assert oct(stage.folder.stat().st_mode) == "0o40700"
+                assert {path.name for path in stage.folder.iterdir()} == {"work", "tmp"}
+                subprocess.run(["sh", "-c", deed], cwd=stage.working_directory, env=stage.environment, check=True)
+
+
+def test_two_cases_in_turn_have_different_tokens_and_records() -> None:
+    with closing(Cancellation()) as cancellation, LocalRunner(cancellation).open() as place:
+        with place.stage() as first:
+            first.witness_file.write_text("mark\n")
+        with place.stage() as second:
+            assert not second.witness_file.exists()
+    assert first.witness_file != second.witness_file
+    assert first.environment[TOKEN_VARIABLE] != second.environment[TOKEN_VARIABLE]
