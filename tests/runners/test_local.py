@@ -39,8 +39,8 @@ def test_the_environment_of_children_is_small_and_lacks_what_hides_losses(monkey
     "deed",
     [
         "true", "touch made", "mkdir -p made/deep", "touch .hidden", "touch $TMPDIR/made", "chmod 500 .",
-        "chmod 777 $TMPDIR", "chmod 500 ..", "rmdir ../work", "rmdir ../work; ln -s $TMPDIR ../work", "touch ../made", "mkdir ../made",
-        "touch made; chmod 000 .",
+        "chmod 777 $TMPDIR", "chmod 500 ..", "rmdir ../work", "rmdir ../work; ln -s $TMPDIR ../work",
+        "touch ../made", "mkdir ../made", "touch made; chmod 000 .",
     ],
 )  # fmt: skip
 def test_what_a_hook_does_to_its_folder_meets_no_other(deed: str) -> None:
