@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import platform
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.catalog import Catalog
-from conformance.contract import Finding, judge_run
 from conformance.engine import terms_of
-from conformance.errors import (
-    ALL_AS_DOCUMENTED,
-    SOMETHING_DIFFERS,
-    HarnessError,
-    InterruptedRunError,
-    ShellError,
-)
+from conformance.errors import HarnessError, InterruptedRunError, ShellError
 from conformance.model import Case
 from conformance.observation import Result, ResultKind
 from conformance.process import Cancellation
 from conformance.report.codec import result_line
+from conformance.report.findings import exit_code, judge_run
 from conformance.report.writer import ReportWriter
 from conformance.runners import Runner
 from conformance.runners.local import (
@@ -55,7 +49,7 @@ class Outcome:
 
     results: list[Result] = field(default_factory=list)
     lines: list[Mapping[str, Any]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     unwritten: HarnessError | None = None
     """Why the report could not be written to its end."""
     interrupted: bool = False
@@ -64,11 +58,6 @@ class Outcome:
     def broken(self) -> bool:
         """Whether the harness or a route was broken somewhere."""
         return any(result.kind is ResultKind.ERROR for result in self.results)
-
-    @property
-    def differs(self) -> bool:
-        """Whether anything differs from what is documented."""
-        return bool(self.findings) or any(result.gates for result in self.results)
 
 
 def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, Any]], None]) -> Outcome:
@@ -81,7 +70,7 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
     with local_runner() as (runner, cancellation):
         for case in plan.cases:  # a tie is said before anything runs
             terms_of(plan.catalog, case, runner.environment_key(case.route))
-        _write(outcome, writer.header, plan.catalog, plan.cases, describe_environment(plan, runner))
+        _write(outcome, writer.header, plan.catalog, plan.cases, describe_environment(plan.catalog, plan.cases, runner))
         with closing(run_cases(plan.catalog, plan.cases, runner, plan.jobs, plan.time_scale)) as results:
             for result in results:
                 line = result_line(result)
@@ -92,7 +81,7 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
                 if plan.fail_fast and (result.gates or result.kind is ResultKind.ERROR):
                     break
         outcome.interrupted = cancellation.thrown
-    outcome.findings = judge_run(outcome.results, plan.catalog)
+    outcome.findings = judge_run(outcome.lines, plan.catalog)
     return outcome
 
 
@@ -127,22 +116,15 @@ def _exit_code(outcome: Outcome, missing: Sequence[str]) -> int:
     """Interrupted wins over broken, and broken over different."""
     if outcome.interrupted:
         return InterruptedRunError.exit_code
-    if missing or outcome.broken or outcome.unwritten is not None:
+    if outcome.unwritten is not None:
         return HarnessError.exit_code
-    return SOMETHING_DIFFERS if outcome.differs else ALL_AS_DOCUMENTED
+    return exit_code(outcome.lines, outcome.findings, missing)
 
 
-def missing_shells(plan: Plan, outcome: Outcome) -> list[str]:
-    """Return the shells that the matrices require, that the selected cases need, and that were not there."""
-    unavailable = {result.id for result in outcome.results if result.kind is ResultKind.UNAVAILABLE}
-    needed = {shell for case in plan.cases if case.id in unavailable for shell in case.route.shells}
-    return sorted(needed & plan.catalog.required)
-
-
-def describe_environment(plan: Plan, runner: Runner) -> dict[str, Any]:
+def describe_environment(catalog: Catalog, cases: Iterable[Case], runner: Runner) -> dict[str, Any]:
     """Return what the header says of the machine, its shells and the environment of children."""
-    routes = {case.route.id for case in plan.cases}
-    asked = sorted({shell for case in plan.cases for shell in case.route.shells})
+    routes = {case.route.id: case.route for case in cases}
+    asked = sorted({shell for route in routes.values() for shell in route.shells})
     return {
         "environment": f"{local_os()}-{platform.machine().lower()}/{runner.name}",
         "system": {
@@ -152,7 +134,7 @@ def describe_environment(plan: Plan, runner: Runner) -> dict[str, Any]:
         },
         "shells": [_describe_shell(name, runner) for name in asked],
         "child_environment": documented_environment(child_environment(Path("{{place}}/home"), Path("{{case}}/tmp"))),
-        "routes": [route.id for route in plan.catalog.routes if route.id in routes],
+        "routes": [route.id for route in catalog.routes if route.id in routes],
     }
 
 

@@ -6,7 +6,6 @@ import errno
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from conformance.catalog import Catalog, covers
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
 from conformance.model import Case, Deviation, EnvironmentKey, Expectation, Facts, Started, Step
 from conformance.observation import CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
@@ -225,34 +224,6 @@ def _pattern_text(deviation: Deviation) -> str:
     if observed.started is not None:
         parts.append(f"started = {observed.started}")
     return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something wrong that no single result shows, with what to do about it."""
-
-    statement: str
-
-
-def judge_run(results: Iterable[Result], catalog: Catalog) -> list[Finding]:
-    """Return what is wrong with a run as a whole, checked against the unfiltered `catalog`.
-
-    A deviation is unused when all cases that its patterns take in were run under its condition and none needed it: the
-    contract asks for just what it documents, or more specific ones stand before it. A run of a part says nothing.
-    """
-    by_id = {result.id: result for result in results if result.observation is not None}
-    cases = catalog.cases()
-    return [
-        Finding(
-            f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases it names. "
-            "Delete it, or mend its patterns."
-        )
-        for deviation in catalog.deviations
-        for covered in [[case for case in cases if covers(deviation, case)]]
-        if all(case.id in by_id for case in covered)
-        and any(deviation.condition.matches(facts_of(case, by_id[case.id].environment)) for case in covered)
-        and not any(by_id[case.id].deviation == deviation for case in covered)
-    ]
 
 
 def facts_of(case: Case, environment: EnvironmentKey) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -235,3 +236,14 @@ class EnvironmentKey:
 
     def __str__(self) -> str:
         return f"{self.os}-{self.architecture}/{self.shell}-{self.version}/{self.runner}"
+
+    @classmethod
+    def parse(cls, text: str) -> EnvironmentKey:
+        """Return the key that `str` made `text` of; raises ValueError for anything else."""
+        found = _ENVIRONMENT_KEY.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text!r} is no environment key: expected os-architecture/shell-version/runner")
+        return cls(*found.groups())
+
+
+_ENVIRONMENT_KEY = re.compile(r"([^-/]+)-([^/]+)/([^/]+?)-(\d[^/]*|unknown)/([^/]+)")

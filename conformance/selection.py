@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from conformance.errors import NothingSelectedError
 from conformance.model import Case
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of `count` parts of any set of cases.
+
+    An id alone decides which part it belongs to: SHA-256 of its UTF-8 text, the first 8 bytes read as a big-endian
+    number, modulo `count`. So all machines and `conformance run` and pytest cut alike, whatever else is selected.
+    """
+
+    number: int
+    """From 1 to `count`."""
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Return the shard that `text` (`K/N`) names; raises ValueError for any other text."""
+        found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            raise ValueError(f"{text!r} is no shard: expected K/N with K from 1 to N, for example 1/4")
+        return cls(int(found[1]), int(found[2]))
+
+    def __contains__(self, id_: str) -> bool:
+        digest = hashlib.sha256(id_.encode()).digest()
+        return int.from_bytes(digest[:8], "big") % self.count == self.number - 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +48,7 @@ class Selection:
     """Globs on case ids; a text without wildcards is an exact id or, where there is none, a part of ids."""
     routes: tuple[str, ...] = ()
     fixtures: tuple[str, ...] = ()
+    shard: Shard = Shard(1, 1)
 
     def __call__(self, cases: Iterable[Case]) -> tuple[Case, ...]:
         """Return the cases that are selected.
@@ -30,7 +61,10 @@ class Selection:
         selected = tuple(
             case
             for case in cases
-            if by_id(case.id) and (not self.routes or case.route.id in self.routes) and by_fixture(case.fixture.id)
+            if by_id(case.id)
+            and (not self.routes or case.route.id in self.routes)
+            and by_fixture(case.fixture.id)
+            and case.id in self.shard
         )
         if not selected:
             raise NothingSelectedError(f"no case matches {self}: `conformance list cases full` names them all")
@@ -39,6 +73,7 @@ class Selection:
     def __str__(self) -> str:
         parts = [*(f"-k {glob}" for glob in self.ids), *(f"--route {id_}" for id_ in self.routes)]
         parts += [f"--fixture {glob}" for glob in self.fixtures]
+        parts += [f"--shard {self.shard}"] if self.shard.count > 1 else []
         return " ".join(parts) or "the matrix"
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 import conformance
 from conformance.catalog import Catalog, load_catalog
 from conformance.cli import main
@@ -113,3 +115,41 @@ def tiny_catalog(folder: Path, route: str, body: str, *, stdout: str = '""', see
     matrix = folder / "matrix.toml"
     matrix.write_text(TINY_ROUTE + route)
     return load_catalog([str(matrix)], fixture_folder=fixtures)
+
+
+MATRIX = """
+fixtures = ["exit-codes/exit-0", "exit-codes/exit-7"]
+
+[[route]]
+id = "faithful"
+kind = "one-shot"
+dialects = ["sh"]
+argv = ["sh", "-c", "{{body}}"]
+source = "https://example.org/faithful"
+
+[[route]]
+id = "always-0"
+kind = "one-shot"
+dialects = ["sh"]
+argv = ["sh", "-c", "sh {{body_file}}; exit 0"]
+source = "https://example.org/always-0"
+"""
+DEVIATION = """
+[[deviation]]
+routes = ["always-0"]
+fixtures = ["exit-codes/exit-7"]
+observed.exit = {code}
+reason = "it always says 0"
+url = "https://example.org/always-0"
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A project whose ini file names a matrix of its own."""
+    pytester.makeini("[pytest]\nconformance_matrices = matrix.toml\n")
+    return pytester
+
+
+def write_matrix(pytester: pytest.Pytester, text: str) -> None:
+    (pytester.path / "matrix.toml").write_text(text)

@@ -10,6 +10,7 @@ import click
 from conformance.catalog import Catalog, matrix_names
 from conformance.cli.options import load, selection_options
 from conformance.model import Case
+from conformance.selection import Shard
 
 
 @click.command("list")
@@ -22,13 +23,14 @@ def list_command(
     ids: tuple[str, ...],
     routes: tuple[str, ...],
     fixtures: tuple[str, ...],
+    shard: Shard,
     as_json: bool,  # noqa: FBT001 - click passes options so
 ) -> int:
     """List the ids of cases (default), fixtures, routes or matrices."""
     if what == "matrices":
         rows: list[dict[str, Any]] = [{"id": name} for name in matrix_names()]
     else:
-        catalog, select = load(matrices, ids, routes, fixtures)
+        catalog, select = load(matrices, ids, routes, fixtures, shard)
         rows = _rows(what, catalog, select(catalog.cases()))
     if as_json:
         click.echo(json.dumps(rows, indent=1))

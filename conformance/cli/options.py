@@ -11,7 +11,7 @@ import click
 
 from conformance.catalog import Catalog, load_catalog
 from conformance.errors import UsageError
-from conformance.selection import Selection
+from conformance.selection import Selection, Shard
 
 DEFAULT_MATRIX = "core"
 
@@ -19,8 +19,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def selection_options(command: Command) -> Command:
-    """Add MATRIX..., -k, --route and --fixture."""
+    """Add MATRIX..., -k, --route, --fixture and --shard."""
     for decorate in (
+        click.option(
+            "--shard",
+            metavar="K/N",
+            default="1/1",
+            callback=_shard,
+            help="Only the K-th of N parts, cut by a hash of the case ids; pytest cuts alike.",
+        ),
         click.option(
             "--fixture",
             "fixtures",
@@ -68,8 +75,15 @@ def pace_options(command: Command) -> Command:
     return jobs(scale(command))
 
 
+def _shard(context: click.Context, parameter: click.Parameter, value: str) -> Shard:
+    try:
+        return Shard.parse(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 def load(
-    matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fixtures: Sequence[str]
+    matrices: Sequence[str], ids: Sequence[str], routes: Sequence[str], fixtures: Sequence[str], shard: Shard
 ) -> tuple[Catalog, Selection]:
     """Load what the selection options ask for.
 
@@ -88,7 +102,7 @@ def load(
         if not matrix.routes:
             raise UsageError(f"{matrix.origin}: holds no [[route]], so there is nothing to run. Add one.")
         wanted += [route.id for route in matrix.routes]
-    return catalog, Selection(ids=tuple(ids), routes=tuple(wanted), fixtures=tuple(fixtures))
+    return catalog, Selection(ids=tuple(ids), routes=tuple(wanted), fixtures=tuple(fixtures), shard=shard)
 
 
 def _is_file(route: str) -> bool:

@@ -11,11 +11,13 @@ from typing import IO
 import click
 from rich.console import Console
 
-from conformance.campaign import Outcome, Plan, finish, missing_shells, perform
+from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.cli.options import load, pace_options, selection_options
 from conformance.cli.progress import progress
 from conformance.errors import UsageError
+from conformance.report.findings import missing_shells
 from conformance.report.writer import ReportWriter
+from conformance.selection import Shard
 from conformance.views.terminal import console_for_logs, grid, summary
 
 DEFAULT_REPORT = "conformance-report.jsonl"
@@ -39,6 +41,7 @@ def run_command(
     ids: tuple[str, ...],
     routes: tuple[str, ...],
     fixtures: tuple[str, ...],
+    shard: Shard,
     jobs: int,
     fail_fast: bool,  # noqa: FBT001 - click passes options so
     timeout_scale: float,
@@ -47,13 +50,13 @@ def run_command(
     allow_unavailable: bool,  # noqa: FBT001
 ) -> int:
     """Run the cases of MATRIX (default: core) and say which routes keep exit codes and bytes."""
-    catalog, select = load(matrices, ids, routes, fixtures)
+    catalog, select = load(matrices, ids, routes, fixtures, shard)
     plan = Plan(catalog, select(catalog.cases()), jobs, timeout_scale, fail_fast)
     with _report_stream(None if as_json else report) as stream:
         writer = ReportWriter(stream, "on standard output" if as_json else str(report))
         with progress(len(plan.cases)) as on_line:
             outcome = perform(plan, writer, on_line)
-        missing = [] if allow_unavailable else missing_shells(plan, outcome)
+        missing = [] if allow_unavailable else missing_shells(outcome.lines, catalog)
         code = finish(plan, outcome, writer, missing)
     if not as_json:
         _show(outcome, [route.id for route in catalog.routes])
@@ -81,7 +84,7 @@ def _show(outcome: Outcome, routes: list[str]) -> None:
     console = console_for_logs(Console(highlight=False))
     ran = {line["route"] for line in outcome.lines}
     console.print(grid(outcome.lines, [route for route in routes if route in ran], console))
-    console.print(summary(outcome.lines, [finding.statement for finding in outcome.findings]), soft_wrap=True)
+    console.print(summary(outcome.lines, outcome.findings), soft_wrap=True)
 
 
 def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -> None:

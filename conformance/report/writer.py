@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import conformance
 from conformance.catalog import Catalog
-from conformance.contract import Finding
 from conformance.errors import HarnessError
 from conformance.model import Case
 from conformance.report.codec import FORMAT
@@ -47,13 +46,13 @@ class ReportWriter:
         self._counts[line["result"]] += 1
         self._line(line)
 
-    def footer(self, findings: list[Finding], exit_code: int) -> None:
+    def footer(self, findings: Sequence[str], exit_code: int) -> None:
         """End the report. Only a run that went through all of its cases has a footer."""
         self._line(
             {
                 "kind": "footer",
                 "results": dict(sorted(self._counts.items())),
-                "findings": [finding.statement for finding in findings],
+                "findings": list(findings),
                 "exit_code": exit_code,
                 "finished_at": _now(),
             }

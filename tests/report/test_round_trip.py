@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.catalog import Catalog, load_catalog
-from conformance.contract import Finding
 from conformance.errors import HarnessError, UsageError
 from conformance.model import Condition, Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
 from conformance.observation import (
@@ -101,7 +100,7 @@ def report_of(results: list[Result], *, footer: bool = True) -> bytes:
     for result in results:
         writer.result(result_line(result))
     if footer:
-        writer.footer([Finding("something is wrong")], 1)
+        writer.footer(["something is wrong"], 1)
     return stream.getvalue().encode("utf-8")
 
 

@@ -1,0 +1,57 @@
+"""What the results of a run come to as a whole: a pure pass over the result lines of a report.
+
+It is checked against the unfiltered catalogue, so that a selection, a shard or a worker cannot change what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from conformance.catalog import Catalog, covers
+from conformance.contract import facts_of
+from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
+from conformance.model import EnvironmentKey
+
+Line = Mapping[str, Any]
+
+
+def judge_run(lines: Iterable[Line], catalog: Catalog) -> list[str]:
+    """Return what is wrong with a run though no single result shows it, a sentence each.
+
+    A deviation is unused when all cases that its patterns take in were run under its condition and none needed it: the
+    contract asks for just what it documents, or more specific ones stand before it. A run of a part says nothing.
+    """
+    ran = {line["id"]: line for line in lines if line["steps"]}
+    cases = catalog.cases()
+    return [
+        f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases it names. "
+        "Delete it, or mend its patterns."
+        for deviation in catalog.deviations
+        for covered in [[case for case in cases if covers(deviation, case)]]
+        if all(case.id in ran for case in covered)
+        and any(
+            deviation.condition.matches(facts_of(case, EnvironmentKey.parse(ran[case.id]["environment"])))
+            for case in covered
+        )
+        and not any((ran[case.id]["deviation"] or {}).get("origin") == str(deviation.origin) for case in covered)
+    ]
+
+
+def missing_shells(lines: Iterable[Line], catalog: Catalog) -> list[str]:
+    """Return the shells that the matrices require, that these cases need, and that were not there."""
+    unavailable = {line["route"] for line in lines if line["result"] == "unavailable"}
+    needed = {shell for route in catalog.routes if route.id in unavailable for shell in route.shells}
+    return sorted(needed & catalog.required)
+
+
+def exit_code(lines: Sequence[Line], findings: Sequence[str], missing: Sequence[str]) -> int:
+    """Return the exit code of a run that went through all of its cases: broken wins over different."""
+    if missing or any(line["result"] == "error" for line in lines):
+        return HarnessError.exit_code
+    return SOMETHING_DIFFERS if findings or any(map(gates, lines)) else ALL_AS_DOCUMENTED
+
+
+def gates(line: Line) -> bool:
+    """Whether this result makes a run fail: something undocumented, on ground that was seen before."""
+    return line["result"] in ("fail", "fixed") and not line["provisional"]
