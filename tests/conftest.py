@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,17 +56,21 @@ def run_cli(
     cwd: Path | None = None,
     timeout: float = 120,
 ) -> Finished:
-    """Run `conformance ARGUMENTS` as a process of its own. `env` changes the environment; None takes a variable out."""
-    completed = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        env=command_environment(env),
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=timeout,
-        check=False,
-    )
+    """Run `conformance ARGUMENTS` as a process of its own. `env` changes the environment; None takes a variable out.
+
+    It remembers no earlier run, unless `env` says where they are (XDG_CACHE_HOME).
+    """
+    with tempfile.TemporaryDirectory() as cache:
+        completed = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            env=command_environment({"XDG_CACHE_HOME": cache, **(env or {})}),
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=False,
+        )
     return Finished(completed.returncode, completed.stdout, completed.stderr)
 
 

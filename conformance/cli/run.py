@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import click
 from rich.console import Console
 
 from conformance.campaign import Outcome, Plan, finish, perform
+from conformance.catalog import Catalog
 from conformance.cli.options import load, pace_options, selection_options
 from conformance.cli.progress import progress
 from conformance.errors import UsageError
 from conformance.report.findings import missing_shells
+from conformance.report.history import Earlier, history_of
 from conformance.report.writer import ReportWriter
 from conformance.selection import Shard
-from conformance.views.terminal import console_for_logs, grid, summary
+from conformance.views.terminal import changes, console_for_logs, grid, summary
 
 DEFAULT_REPORT = "conformance-report.jsonl"
 
@@ -58,8 +60,9 @@ def run_command(
             outcome = perform(plan, writer, on_line)
         missing = [] if allow_unavailable else missing_shells(outcome.lines, catalog)
         code = finish(plan, outcome, writer, missing)
+    earlier = _remember(catalog, str(select), writer.lines)
     if not as_json:
-        _show(outcome, [route.id for route in catalog.routes])
+        _show(outcome, [route.id for route in catalog.routes], catalog.digest, earlier)
     _say_ending(plan, outcome, missing, "standard output" if as_json else str(report))
     return code
 
@@ -70,7 +73,7 @@ def _report_stream(path: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     try:
-        stream = path.open("w", encoding="utf-8")
+        stream = path.open("w", encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"--report {path}: cannot be written: {error.strerror}. Choose another place.") from error
     try:
@@ -80,11 +83,29 @@ def _report_stream(path: Path | None) -> Iterator[IO[str]]:
             stream.close()
 
 
-def _show(outcome: Outcome, routes: list[str]) -> None:
+def _remember(catalog: Catalog, selection: str, lines: Sequence[Mapping[str, Any]]) -> Earlier | None:
+    """Keep a whole report as the last one, and return what was found before it."""
+    if not lines or lines[-1]["kind"] != "footer":
+        return None
+    try:
+        history = history_of(catalog, lines[0]["environment"])
+        earlier = history.earlier()
+        history.keep(selection, lines)
+    except (OSError, RuntimeError) as error:
+        click.echo(
+            f"conformance: this run is not remembered: {error}. Set XDG_CACHE_HOME to a folder of yours.", err=True
+        )
+        return None
+    return earlier
+
+
+def _show(outcome: Outcome, routes: list[str], suite: str, earlier: Earlier | None) -> None:
     console = console_for_logs(Console(highlight=False))
     ran = {line["route"] for line in outcome.lines}
     console.print(grid(outcome.lines, [route for route in routes if route in ran], console))
     console.print(summary(outcome.lines, outcome.findings), soft_wrap=True)
+    if earlier is not None:
+        console.print(changes(outcome.lines, earlier, suite), soft_wrap=True)
 
 
 def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -> None:

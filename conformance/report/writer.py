@@ -23,6 +23,8 @@ class ReportWriter:
         self._stream = stream
         self._name = name
         self._counts: Counter[str] = Counter()
+        self.lines: list[Mapping[str, Any]] = []
+        """What was written, in order; complete once there is a footer."""
 
     def header(self, catalog: Catalog, cases: tuple[Case, ...], environment: Mapping[str, Any]) -> None:
         """Begin the report: what is run, and on what.
@@ -62,6 +64,7 @@ class ReportWriter:
         try:
             self._stream.write(json.dumps(value, ensure_ascii=True) + "\n")
             self._stream.flush()
+            self.lines.append(value)
         except OSError as error:
             raise HarnessError(
                 f"the report {self._name} cannot be written: {error.strerror}. What was measured until now is in it; "

@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.report.history import Earlier
 from conformance.status import signal_name
 from conformance.views.text import printable
 
@@ -40,14 +41,15 @@ MEANINGS = (
 
 UNLIMITED = 1000
 """A width in characters that no grid needs."""
+CHANGES_SHOWN = 20
 PROVISIONAL_NOTE = " (provisional: this shell was not seen on this system before, so it does not fail the run)"
 
 
 def console_for_logs(console: Console) -> Console:
     """Return a console that never breaks a row where the output is no terminal: a broken grid misleads."""
-    if console.is_terminal:
+    if console.file.isatty():
         return console
-    return Console(file=console.file, width=UNLIMITED, color_system=None, soft_wrap=True)
+    return Console(file=console.file, width=UNLIMITED, soft_wrap=True, highlight=False)
 
 
 def grid(lines: Sequence[Line], routes: Sequence[str], console: Console) -> RenderableType:
@@ -56,7 +58,7 @@ def grid(lines: Sequence[Line], routes: Sequence[str], console: Console) -> Rend
     fixtures = sorted({line["fixture"] for line in lines})
     wide = _table([route.replace("-", "\n", 1) for route in routes])
     for fixture in fixtures:
-        wide.add_row(fixture, *(_cell(cells.get((fixture, route))) for route in routes))
+        wide.add_row(fixture, *(cell(cells.get((fixture, route))) for route in routes))
     if console.measure(wide, options=console.options.update(max_width=UNLIMITED)).maximum <= console.width:
         return wide
     narrow = _table([str(number) for number, _ in enumerate(routes, start=1)])
@@ -80,7 +82,8 @@ def _letter(line: Line | None) -> Text:
     return Text("-", style="dim") if line is None else Text(LETTERS[line["result"]], style=STYLES[line["result"]])
 
 
-def _cell(line: Line | None) -> Text:
+def cell(line: Line | None) -> Text:
+    """Return what the grid shows of a result: `ok`, `dev 7>1`."""
     if line is None:
         return Text("-", style="dim")
     word = WORDS[line["result"]]
@@ -131,6 +134,26 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
             Text(f"{provisional:5d} of them provisional: not seen before on this shell and system, so they fail no run")
         )
     return Group(*parts)
+
+
+def changes(lines: Sequence[Line], earlier: Earlier, suite: str) -> RenderableType:
+    """Return in what `lines`, of a run of the suite with the digest `suite`, differ from what earlier runs found."""
+    known = [(line, earlier.lines.get((line["id"], line["environment"]))) for line in lines]
+    changed = [(line, before) for line, before in known if before is not None and cell(before) != cell(line)]
+    new = sum(before is None for _, before in known)
+    heading = f"\nsince the last run here ({earlier.finished_at}): {_cases(len(changed))} changed"
+    heading += f", {_cases(new)} not in it" if new else ""
+    heading += "; the suite has changed as well" if suite != earlier.suite else ""
+    shown = [
+        Text.assemble("  ", cell(before), " -> ", cell(line), f"  {line['id']}")
+        for line, before in changed[:CHANGES_SHOWN]
+    ]
+    more = [Text(f"  and {len(changed) - CHANGES_SHOWN} more")] if len(changed) > CHANGES_SHOWN else []
+    return Group(Text(heading), *shown, *more)
+
+
+def _cases(count: int) -> str:
+    return f"{count or 'no'} case{'' if count == 1 else 's'}"
 
 
 def _grouped(lines: Sequence[Line], results: Sequence[str], word: str, style: str) -> list[RenderableType]:
