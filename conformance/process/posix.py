@@ -18,10 +18,9 @@ import psutil
 
 from conformance.model import Seconds
 from conformance.observation import StdinRecord
-from conformance.process import tree
+from conformance.process import exits, tree
 from conformance.process.capture import Capture
 from conformance.process.deadline import Deadline
-from conformance.process.exits import ExitWatch, watch_exit
 from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
 from conformance.process.leftovers import describe
 from conformance.status import ExitStatus, FailedToStart, TimedOut
@@ -102,7 +101,7 @@ class _Exchange:
         self._sent = 0
         self._pending = memoryview(b"")
         self._broken_pipe = False
-        self._exit: ExitWatch = watch_exit(process)
+        self._exit = exits.watch_exit(process)
         self.strays: set[int] = set()
         """The pids that outlived the process."""
 
