@@ -29,7 +29,7 @@ from conformance.runners.local import (
 )
 from conformance.schedule import run_cases
 
-ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _distribution() -> str:
 
 @contextmanager
 def _interruptible(cancellation: Cancellation) -> Iterator[None]:
-    """Let SIGINT, SIGTERM and SIGHUP cancel the run, but those that this process was started to ignore."""
+    """Let the signals that end a program cancel the run, but those that this process was started to ignore."""
     before = {
         number: signal.signal(number, lambda *_: cancellation.throw())
         for name in ENDING_SIGNALS

@@ -10,6 +10,7 @@ FILE is the case's witness record, to which every proof is appended as one line.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
@@ -17,6 +18,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+BROKEN_PIPE_ERRORS = frozenset({errno.EPIPE, errno.EINVAL} if sys.platform == "win32" else {errno.EPIPE})
+"""What a write fails with when the reader went away: Windows says either (https://github.com/python/cpython/issues/63811)."""
 BLOCK_BYTES = 4096
 CHUNK_BYTES = 65536
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -49,7 +52,8 @@ class Witness:
 
     def note(self, line: str) -> None:
         """Append one line; O_APPEND keeps lines of several witnesses whole."""
-        descriptor = os.open(self._record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        binary = getattr(os, "O_BINARY", 0)  # Windows would write CR LF
+        descriptor = os.open(self._record, os.O_WRONLY | os.O_APPEND | os.O_CREAT | binary, 0o600)
         try:
             os.write(descriptor, f"{line}\n".encode())
         finally:
@@ -110,7 +114,7 @@ class Witness:
 
     def _signal(self, name: str) -> None:
         number = signal.Signals[f"SIG{name}"]
-        if number not in (signal.SIGKILL, signal.SIGSTOP):
+        if name not in ("KILL", "STOP"):
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
@@ -119,7 +123,8 @@ class Witness:
 
     def _exit(self, code: str) -> None:
         self.note("finished")
-        os._exit(int(code))
+        number = int(code)
+        os._exit(number - 2**32 if number >= 2**31 else number)  # it takes a C int, where Windows has 32 unsigned bits
 
     _verbs: dict[str, Callable[[Witness, str], None]] = {  # noqa: RUF012 - a table of methods, never changed
         "write": _write,
@@ -146,7 +151,9 @@ def main(arguments: list[str]) -> None:
     witness.note("started")
     try:
         witness.perform(arguments[1:])
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in BROKEN_PIPE_ERRORS:
+            raise
         witness.note("broken pipe")
         os._exit(141)
     witness.note("finished")

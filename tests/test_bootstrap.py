@@ -267,7 +267,7 @@ def test_another_pyproject_gets_another_environment(world: World) -> None:
 @posix
 def test_a_set_up_killed_half_way_is_repaired(world: World) -> None:
     world.mark("kill")
-    assert world.start("run").returncode == -signal.SIGKILL
+    assert world.start("run").returncode == -signal.SIGKILL  # type: ignore[attr-defined, unused-ignore]
     [half] = world.cache.glob("env-*-*")
     world.unmark("kill")
     assert world.start("run", CODE="7").returncode == 7
@@ -498,7 +498,7 @@ def test_a_pwsh_installation_killed_half_way_is_repaired(world: World) -> None:
     world.unmark("bin/pwsh")
     world.program("bin/dotnet", DOTNET)
     world.mark("kill")
-    assert world.start("run").returncode == -signal.SIGKILL
+    assert world.start("run").returncode == -signal.SIGKILL  # type: ignore[attr-defined, unused-ignore]
     assert list(world.cache.glob("pwsh-*")) == []
     world.unmark("kill")
     assert world.start("run", CODE="7").returncode == 7
@@ -533,7 +533,7 @@ def test_the_cache_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         bootstrap.open_cache()
     cache.chmod(0o755)
     bootstrap.open_cache()
-    owner = os.geteuid()
+    owner = os.geteuid()  # type: ignore[attr-defined, unused-ignore]
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     with pytest.raises(bootstrap.SetupError, match=f"belongs to user id {owner}"):
         bootstrap.open_cache()
@@ -594,7 +594,7 @@ def test_old_interpreters_can_read_the_file() -> None:
 @posix
 def test_ctrl_c_during_set_up_is_130(world: World) -> None:
     world.program("python", 'kill -INT "$PPID"; exec cat "$WORLD/fifo"\n')
-    os.mkfifo(world.folder / "fifo")  # nobody writes: the step lasts until it is killed
+    os.mkfifo(world.folder / "fifo")  # type: ignore[attr-defined, unused-ignore]  # nobody writes: the step lasts until it is killed
     result = world.start("run")
     assert (result.returncode, result.stderr.splitlines()[-1]) == (130, "bootstrap: interrupted")
 

@@ -9,7 +9,9 @@ import sys
 
 from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
 
-if sys.platform != "win32":  # Windows will be one more file; until then the local runner says that it is unavailable
+if sys.platform == "win32":
+    from conformance.process.windows import prepared_for_children, run
+else:
     from conformance.process.posix import prepared_for_children, run
 
 __all__ = ["Cancellation", "CancelledError", "Completed", "Launch", "prepared_for_children", "run"]

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from typing import Protocol
 
+from conformance.process.deadline import FOREVER_SECONDS
 from conformance.status import Exited, ExitStatus, Signalled
 
-FOREVER_SECONDS = 3600.0
+assert sys.platform != "win32"
+
 POLL_SECONDS = 0.01
 
 

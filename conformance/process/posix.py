@@ -18,12 +18,15 @@ import psutil
 
 from conformance.model import Seconds
 from conformance.observation import StdinRecord
-from conformance.process import tree
+from conformance.process import exits, tree
 from conformance.process.capture import Capture
-from conformance.process.exits import FOREVER_SECONDS, ExitWatch, watch_exit
+from conformance.process.deadline import Deadline
 from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
+from conformance.process.leftovers import describe
 from conformance.status import ExitStatus, FailedToStart, TimedOut
 from conformance.witness import CHUNK_BYTES
+
+assert sys.platform != "win32"
 
 PR_SET_CHILD_SUBREAPER = 36
 PR_GET_CHILD_SUBREAPER = 37
@@ -33,7 +36,6 @@ INHERITED_SIGNALS = (
     "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD",
 )  # fmt: skip
 """What a parent may have left ignored; Python itself restores SIGPIPE."""
-START_POLL_SECONDS = 0.02
 DRAIN_SECONDS = 5.0
 """How long after the tree has been killed its pipes may take to end, in seconds."""
 
@@ -62,13 +64,13 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
     with process, _Exchange(process, launch, stdout, stderr) as exchange:
         leftovers: list[psutil.Process] | None = None
         try:
-            status = exchange.until_exit(_Deadline(launch, started), cancellation)
+            status = exchange.until_exit(Deadline(launch, started), cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
                 leftovers = [*tree.descendants(process.pid), *tree.strays(process.pid, launch)]
             else:
                 leftovers = exchange.linger(ended + launch.linger, cancellation)
-            described = tree.describe(leftovers)
+            described = describe(leftovers)
         finally:
             if leftovers != [] or isinstance(status, TimedOut):
                 exchange.strays |= tree.kill_tree(process.pid, launch)
@@ -85,27 +87,6 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
     )
 
 
-class _Deadline:
-    """Counts from the start of the process or, where the launch names a file that tells it, of the body."""
-
-    def __init__(self, launch: Launch, started: float) -> None:
-        self._seconds = launch.deadline
-        self._started_file = launch.started_file
-        self._end = started + launch.deadline + (launch.start_allowance if launch.started_file is not None else 0.0)
-
-    @property
-    def poll_seconds(self) -> float:
-        """How often `remaining` has to be asked."""
-        return FOREVER_SECONDS if self._started_file is None else START_POLL_SECONDS
-
-    def remaining(self) -> float:
-        """Return the seconds that are left; the deadline has come when there are none."""
-        if self._started_file is not None and self._started_file.exists():
-            self._started_file = None
-            self._end = time.monotonic() + self._seconds
-        return self._end - time.monotonic()
-
-
 class _Exchange:
     """Moves bytes between the harness and one process until both sides are done."""
 
@@ -120,7 +101,7 @@ class _Exchange:
         self._sent = 0
         self._pending = memoryview(b"")
         self._broken_pipe = False
-        self._exit: ExitWatch = watch_exit(process)
+        self._exit = exits.watch_exit(process)
         self.strays: set[int] = set()
         """The pids that outlived the process."""
 
@@ -144,7 +125,7 @@ class _Exchange:
         """How much the process was sent, and whether it stopped taking it."""
         return StdinRecord(self._sent, self._broken_pipe)
 
-    def until_exit(self, deadline: _Deadline, cancellation: Cancellation) -> ExitStatus:
+    def until_exit(self, deadline: Deadline, cancellation: Cancellation) -> ExitStatus:
         """Exchange bytes until the process ends or `deadline` has come, and return how it ended.
 
         Raises CancelledError.

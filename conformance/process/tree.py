@@ -17,12 +17,12 @@ from pathlib import Path
 
 import psutil
 
-from conformance.observation import Leftover
 from conformance.process.launch import TOKEN_VARIABLE, Launch
+
+assert sys.platform != "win32"
 
 POLL_SECONDS = 0.005
 DEATH_SECONDS = 10.0
-COMMAND_CHARACTERS = 200
 
 
 def descendants(leader: int) -> list[psutil.Process]:
@@ -84,23 +84,6 @@ def _alive(process: psutil.Process) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-
-
-def describe(processes: Iterable[psutil.Process]) -> tuple[Leftover, ...]:
-    """Return what a report says of `processes`, sorted by pid."""
-    return tuple(
-        sorted(
-            {Leftover(process.pid, _command(process)) for process in processes},
-            key=lambda leftover: leftover.pid,
-        )
-    )
-
-
-def _command(process: psutil.Process) -> str:
-    try:
-        return (" ".join(process.cmdline()) or process.name())[:COMMAND_CHARACTERS]
-    except psutil.Error:
-        return "(ended)"
 
 
 def kill_tree(leader: int, launch: Launch) -> set[int]:

@@ -39,7 +39,7 @@ class OneShot:
             )
 
     def _launch(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline, stage: Stage) -> Launch:
-        body = render(step.bodies[dialect], lambda placeholder: self._place.native(placeholder, dialect, stage))
+        body = self._place.body(step.bodies[dialect], dialect, stage)
         texts = _LaunchTexts(self._route, self._runner, stage, body, EXTENSIONS[dialect])
         argv = tuple(texts.rendered(argument) for argument in self._route.argv)
         if any("\0" in argument for argument in argv):

@@ -12,7 +12,6 @@ from conformance.model import EnvironmentKey, Route
 from conformance.observation import WitnessRecord
 from conformance.process import Completed, Launch
 from conformance.shells import Shell
-from conformance.template import Placeholder
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,11 @@ class Place(Protocol):
     def stage(self) -> AbstractContextManager[Stage]:
         """Prepare what one case has to itself, and clear it away afterwards."""
 
-    def native(self, placeholder: Placeholder, dialect: str, stage: Stage) -> str:
-        """Render `{{native:N}}`, `{{mark}}` or `{{witness}}` for a body in `dialect`."""
+    def body(self, text: str, dialect: str, stage: Stage) -> str:
+        """Return the body `text`, written in `dialect`, with `{{native:N}}`, `{{mark}}` and `{{witness}}` rendered.
+
+        Raises InexpressibleError where the place lacks what the body asks for.
+        """
 
     def run(self, launch: Launch) -> Completed:
         """Run a process to its end."""

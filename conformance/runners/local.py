@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shlex
 import shutil
 import stat
 import sys
@@ -13,55 +12,34 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from conformance import process, witness
+from conformance import process
 from conformance.errors import HarnessError, ShellError
 from conformance.model import LOCAL, EnvironmentKey, Route
-from conformance.observation import WitnessRecord
+from conformance.observation import Leftover, WitnessRecord
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
 from conformance.runners import Availability, Stage
 from conformance.runners.witness_record import read_witness_record
-from conformance.shells import Shell, dotnet_root, probe_shell
-from conformance.template import Placeholder
+from conformance.shells import Shell, probe_shell
 
+if sys.platform == "win32":
+    from conformance.runners import local_windows as system
+else:
+    from conformance.runners import local_posix as system
+
+child_environment = system.child_environment
 OPERATING_SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
 
 WORKING, TEMPORARY = "work", "tmp"
 PRIVATE = 0o700
 
-_NATIVE = """#!/bin/sh
-# Leaves its mark in the witness record $2 and exits with $1.
-printf 'native %s\\n' "$1" >>"$2"
-exit "$1"
-"""
-_WITNESS = """#!/bin/sh
-exec {python} -I -S {program} "$@"
-"""
-
 
 def local_os() -> str:
     """Return the name that conditions use for this operating system."""
     return OPERATING_SYSTEMS.get(sys.platform, sys.platform)
-
-
-def child_environment(home: Path, temporary: Path) -> dict[str, str]:
-    """Return the environment of every child: small, and the same on every machine but for PATH and folders.
-
-    `TERM` and `NO_COLOR` are left out on purpose: set, they hide losses (escape sequences around a hook's JSON).
-    """
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
-        "LANG": "C.UTF-8",
-        "POWERSHELL_TELEMETRY_OPTOUT": "1",
-        "POWERSHELL_UPDATECHECK": "Off",
-        "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
-    }
-    root = dotnet_root()
-    return {**environment, "DOTNET_ROOT": root} if root else environment
 
 
 class LocalRunner:
@@ -76,14 +54,12 @@ class LocalRunner:
         self._shells: dict[str, Shell | ShellError] = {}
 
     def probe(self) -> Availability:
-        """Tell whether this operating system is supported yet."""
-        if sys.platform == "win32":
-            return Availability(available=False, reason="launching on Windows is not implemented yet")
+        """Tell that this machine is there."""
         return Availability(available=True)
 
     def prepared(self) -> AbstractContextManager[None]:
         """Make this process a good parent for hooks while the runner is used, and undo it on leaving."""
-        return process.prepared_for_children() if self.probe().available else nullcontext()
+        return process.prepared_for_children()
 
     def shell(self, name: str) -> Shell:
         """Return the shell called `name`.
@@ -99,7 +75,8 @@ class LocalRunner:
         return found
 
     def _probe(self, name: str) -> Shell | ShellError:
-        with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        # On Windows a folder cannot be removed while a program that just ended is still being cleared away.
+        with tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
             try:
                 return probe_shell(name, child_environment(Path(folder), Path(folder)))
             except ShellError as error:
@@ -122,7 +99,7 @@ class LocalRunner:
         """
         with ExitStack() as stack:
             try:
-                folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=_plain_temporary_folder()))
+                folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=system.plain_temporary_folder()))
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
                 place = LocalPlace(folder, self._cancellation)
             except OSError as error:
@@ -132,12 +109,6 @@ class LocalRunner:
             yield place
 
 
-def _plain_temporary_folder() -> str | None:
-    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside any."""
-    usual = tempfile.gettempdir()
-    return None if re.fullmatch(r"[\w./-]+", usual) else "/tmp"
-
-
 class LocalPlace:
     """A private folder of this machine."""
 
@@ -145,16 +116,9 @@ class LocalPlace:
         self._folder = folder
         self._cancellation = cancellation
         self._spare: Path | None = None
-        (folder / "home").mkdir()
+        system.make_home(folder / "home")
         self._environment = child_environment(folder / "home", folder)
-        self._write_program("native", _NATIVE)
-        program = shlex.quote(str(Path(witness.__file__).resolve()))
-        self._write_program("witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
-
-    def _write_program(self, name: str, text: str) -> None:
-        path = self._folder / name
-        path.write_text(text)
-        path.chmod(0o755)
+        self._natives = system.Natives(folder)
 
     @contextmanager
     def stage(self) -> Iterator[Stage]:
@@ -166,7 +130,8 @@ class LocalPlace:
         folder, self._spare = self._spare or self._new_folder(), None
         token = uuid.uuid4().hex[:12]
         working, temporary = folder / WORKING, folder / TEMPORARY
-        environment = {**self._environment, "TMPDIR": str(temporary), TOKEN_VARIABLE: token}
+        own = dict.fromkeys(system.TEMPORARY_VARIABLES, str(temporary))
+        environment = {**self._environment, **own, TOKEN_VARIABLE: token}
         try:
             yield Stage(folder, working, environment, folder / f"witness-{token}")
         finally:
@@ -181,23 +146,20 @@ class LocalPlace:
             (folder / name).mkdir(mode=PRIVATE)
         return folder
 
-    def native(self, placeholder: Placeholder, dialect: str, stage: Stage) -> str:
-        """Render a body's template; the witness record's path is in the text, since a route may pass no environment."""
-        record = stage.witness_file
-        if placeholder.name == "native":
-            return f"{self._folder}/native {placeholder.argument} {record}"
-        if placeholder.name == "witness":
-            return f"{self._folder}/witness {record}"
-        if dialect in ("pwsh", "powershell5"):
-            return f"[IO.File]::AppendAllText('{record}', \"mark`n\")"
-        return f"printf 'mark\\n' >>{record}"
+    def body(self, text: str, dialect: str, stage: Stage) -> str:
+        """Return the body `text` with its templates rendered.
+
+        Raises InexpressibleError where this operating system lacks what the body asks for.
+        """
+        return self._natives.body(text, dialect, stage.witness_file)
 
     def run(self, launch: Launch) -> Completed:
         """Run a process of this machine to its end.
 
         Raises CancelledError when the run is cancelled meanwhile.
         """
-        return process.run(launch, self._cancellation)
+        completed = process.run(launch, self._cancellation)
+        return replace(completed, leftovers=tuple(_public_leftover(leftover) for leftover in completed.leftovers))
 
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read the case's witness record."""
@@ -218,12 +180,19 @@ def _cleared(folder: Path) -> bool:
         return False
 
 
+def _public_leftover(leftover: Leftover) -> Leftover:
+    return replace(leftover, command=public_path(leftover.command))
+
+
 def public_path(path: Path | str) -> str:
     """Return `path` for a report: what is private of this machine (home, cache) is named, not shown."""
-    text = re.sub(rf"(?<![\w/]){re.escape(str(Path.home()))}(?=/|$|:)", "~", str(path))
-    return re.sub(r"[^\s=]*/shell-exit-conformance/", "{{cache}}/", text)
+    text = re.sub(system.home_pattern(), "~", str(path))
+    return re.sub(r"[^\s=]*[\\/]+shell-exit-conformance[\\/]+", "{{cache}}/", text)
 
 
 def documented_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment given to children, fit for a report."""
-    return {name: ":".join(public_path(part) for part in value.split(":")) for name, value in environment.items()}
+    return {
+        name: os.pathsep.join(public_path(part) for part in value.split(os.pathsep))
+        for name, value in environment.items()
+    }

@@ -322,7 +322,7 @@ def _folder(path: Path) -> None:
 
 
 def _unreadable(path: Path) -> None:
-    if os.geteuid() == 0:
+    if os.geteuid() == 0:  # type: ignore[attr-defined, unused-ignore]
         path.symlink_to("/proc/self/mem")  # which even root cannot read from its start
     else:
         path.write_text(ROUTE)

@@ -57,7 +57,7 @@ def result_lines(report: Path) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="searches for the run's processes by their environment")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])  # type: ignore[attr-defined, unused-ignore]
 def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
     report, errors, temporary = tmp_path / "report.jsonl", tmp_path / "errors", tmp_path / "tmp"
     temporary.mkdir()

@@ -203,7 +203,7 @@ def test_bad_usage(arguments: tuple[str, ...]) -> None:
 
 def run_on_terminal(columns: int, changes: dict[str, str | None], *arguments: str, cwd: Path) -> str:
     """Run the command on a terminal of that many columns, and return what it showed there."""
-    controller, terminal = pty.openpty()
+    controller, terminal = pty.openpty()  # type: ignore[attr-defined, unused-ignore]
     environment = command_environment({"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "24", **changes})
     with subprocess.Popen(
         [*COMMAND, *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=environment, cwd=cwd

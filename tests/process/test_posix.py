@@ -1,5 +1,8 @@
 """Real processes: how they end, what flows through their pipes, and that nothing of their trees is left.
 
+Most of it holds for both ways of launching: by a selector, and by the threads that Windows needs, which run here with
+a stand-in for the job object.
+
 No test waits for a time. A body that has come to the point of interest makes the file `started`, from which on its
 deadline counts; long waits only bound what goes wrong.
 """
@@ -14,8 +17,8 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,13 +27,18 @@ import pytest
 
 from conformance.model import Seconds
 from conformance.payload import EMPTY, Literal, Payload, Stream
+from conformance.process import tree
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, CancelledError, Completed, Launch
+from conformance.process.threaded import run_in_job
+from conformance.process.windows import failed_to_start
 from conformance.status import Exited, FailedToStart, Signalled, TimedOut
 
 if sys.platform == "win32":
     pytest.skip("POSIX processes", allow_module_level=True)
+else:
+    from conformance.process.posix import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, prepared_for_children, run
 
-from conformance.process.posix import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, prepared_for_children, run
+assert sys.platform != "win32"
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a subreaper")
 
@@ -46,6 +54,7 @@ class Harness:
 
     folder: Path
     cancellation: Cancellation
+    way: Callable[[Launch, Cancellation], Completed]
 
     def launch(
         self,
@@ -68,7 +77,7 @@ class Harness:
         )
 
     def run(self, launch: Launch | str) -> Completed:
-        return run(self.launch(launch) if isinstance(launch, str) else launch, self.cancellation)
+        return self.way(self.launch(launch) if isinstance(launch, str) else launch, self.cancellation)
 
     def run_until_started(self, body: str) -> Completed:
         """Run `body`, whose deadline comes as soon as it has made the file `started`."""
@@ -80,11 +89,54 @@ class Harness:
         return int((self.folder / name).read_text())
 
 
-@pytest.fixture
-def harness(tmp_path: Path) -> Iterator[Harness]:
+class SessionJob:
+    """Stands in for a job object: its processes are those that `tree` knows to belong to the launch."""
+
+    def start(self, launch: Launch) -> subprocess.Popen[bytes]:
+        self._launch = launch
+        self._process = subprocess.Popen(
+            launch.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=launch.directory,
+            env=dict(launch.environment),
+            start_new_session=True,
+            bufsize=0,
+        )
+        return self._process
+
+    def others(self, process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+        return [*tree.descendants(process.pid), *tree.strays(process.pid, self._launch)]
+
+    def kill(self) -> None:
+        leader = self._process.pid
+        killed = tree.kill_tree(leader, self._launch) - {leader}
+        with suppress(ChildProcessError):  # it may have been collected already
+            os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
+        for pid in {*killed, *tree._own_zombies_in_session(leader)}:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+@contextmanager
+def session_job() -> Iterator[SessionJob]:
+    yield SessionJob()
+
+
+def run_threaded(launch: Launch, cancellation: Cancellation) -> Completed:
+    return run_in_job(launch, cancellation, session_job, failed_to_start)
+
+
+WAYS = {"selector": run, "threads": run_threaded}
+selector_only = pytest.mark.parametrize("harness", ["selector"], indirect=True)
+
+
+@pytest.fixture(params=WAYS)
+def harness(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Harness]:
     children = {child.pid for child in psutil.Process().children()}
     with closing(Cancellation()) as cancellation, prepared_for_children():
-        yield Harness(tmp_path, cancellation)
+        yield Harness(tmp_path, cancellation, WAYS[request.param])
         left = [child for child in psutil.Process().children() if child.pid not in children]
         # A daemon that ended before anybody saw it cannot be told from a child of somebody else's.
         assert [child for child in left if not is_dead_daemon(child)] == [], "no process and no zombie may be left"
@@ -112,6 +164,7 @@ def test_an_exit_code_is_kept(code: int, harness: Harness) -> None:
     assert_delivered(completed)
 
 
+@selector_only
 @pytest.mark.parametrize("name", ["HUP", "INT", "QUIT", "ABRT", "KILL", "SEGV", "PIPE", "TERM", "USR1"])
 def test_a_death_by_signal_is_no_exit_code(name: str, harness: Harness) -> None:
     completed = harness.run(f"ulimit -c 0; kill -{name} $$; exit 5")
@@ -273,6 +326,7 @@ def test_what_a_child_writes_after_the_end_of_the_shell_is_kept(leave: str, harn
 
 
 @linux_only
+@selector_only
 def test_orphans_that_ended_by_themselves_are_collected(harness: Harness) -> None:
     harness.run("mkfifo f; (sh -c 'read -r _ <f' &); (true &); exec 9>f; exit 7")
     assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []

@@ -1,0 +1,87 @@
+"""What the local runner does in its own way on POSIX."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+from conformance import witness
+from conformance.runners.natives import rendered_body
+from conformance.shells import dotnet_root
+
+TEMPORARY_VARIABLES = ("TMPDIR",)
+
+_NATIVE = """#!/bin/sh
+# Leaves its mark in the witness record $2 and exits with $1.
+printf 'native %s\\n' "$1" >>"$2"
+exit "$1"
+"""
+_WITNESS = """#!/bin/sh
+exec {python} -I -S {program} "$@"
+"""
+
+
+def child_environment(home: Path, temporary: Path) -> dict[str, str]:
+    """Return the environment of every child: small, and the same on every machine but for PATH and folders.
+
+    `TERM` and `NO_COLOR` are left out on purpose: set, they hide losses (escape sequences around a hook's JSON).
+    """
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "POWERSHELL_TELEMETRY_OPTOUT": "1",
+        "POWERSHELL_UPDATECHECK": "Off",
+        "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+    }
+    root = dotnet_root()
+    return {**environment, "DOTNET_ROOT": root} if root else environment
+
+
+def make_home(home: Path) -> None:
+    """Make the home folder of hooks."""
+    home.mkdir()
+
+
+def plain_temporary_folder() -> str:
+    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside any."""
+    usual = tempfile.gettempdir()
+    return usual if re.fullmatch(r"[\w./-]+", usual) else "/tmp"
+
+
+class Natives:
+    """Two small scripts of `/bin/sh` in a place's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Write the scripts into `folder`."""
+        self._folder = folder
+        self._write_program("native", _NATIVE)
+        program = shlex.quote(str(Path(witness.__file__).resolve()))
+        self._write_program("witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
+
+    def _write_program(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def body(self, text: str, dialect: str, record: Path) -> str:
+        """Return the body `text` with its templates rendered."""
+        return rendered_body(text, dialect, self, record)
+
+    def native(self, code: str, record: str) -> str:
+        """Return the command that exits with `code`."""
+        return f"{self._folder}/native {code} {record}"
+
+    def witness(self, record: str) -> str:
+        """Return the command that starts the witness."""
+        return f"{self._folder}/witness {record}"
+
+
+def home_pattern() -> str:
+    """Return a regular expression for the user's home folder where it stands in a text."""
+    return rf"(?<![\w/]){re.escape(str(Path.home()))}(?=/|$|:)"
