@@ -15,6 +15,7 @@ from conformance.precedence import expectation_for
 from conformance.process import CancelledError
 from conformance.routes import open_executor
 from conformance.runners import Place, Runner
+from conformance.runners.local import public_path
 from conformance.shells import MissingShellError
 
 DEADLINE_SECONDS = 60.0
@@ -43,7 +44,7 @@ class Engine:
         unavailable = self._unavailable(case.route)
         if unavailable is not None:
             kind, reason = unavailable
-            return Result(case.id, key, kind, reason)
+            return Result(case.id, key, kind, public_path(reason))
         try:
             terms = terms_of(self._catalog, case, key)
             return judge(case, terms, self._observe(case, terms), key)
@@ -52,7 +53,7 @@ class Engine:
         except InexpressibleError as error:
             return Result(case.id, key, ResultKind.SKIPPED, str(error))
         except HarnessError as error:
-            return Result(case.id, key, ResultKind.ERROR, str(error))
+            return Result(case.id, key, ResultKind.ERROR, public_path(str(error)))
         except OSError as error:
             reason = f"the case's own files could not be written or read: {error.strerror}. Make room, or set TMPDIR."
             return Result(case.id, key, ResultKind.ERROR, reason)
@@ -60,7 +61,7 @@ class Engine:
             where = traceback.extract_tb(error.__traceback__)[-1]
             fault = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
             reason = f"fault in conformance itself, please report it: {fault}"
-            return Result(case.id, key, ResultKind.ERROR, reason)
+            return Result(case.id, key, ResultKind.ERROR, public_path(reason))
 
     def _unavailable(self, route: Route) -> tuple[ResultKind, str] | None:
         availability = self._runner.probe()

@@ -72,6 +72,7 @@ def test_a_broken_route_is_an_error_even_where_a_deviation_is_documented(project
     result = project.runpytest_subprocess()
     result.assert_outcomes(passed=2, errors=2)
     result.stdout.fnmatch_lines(["*could not be started*"])
+    result.stdout.no_fnmatch_line("*items.py*")
 
 
 def test_a_missing_shell_is_a_skip_with_the_reason(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,11 @@ def load_catalog(
 
 def _load_matrices(paths: Sequence[Path]) -> dict[Path, Matrix]:
     """Load the matrices at `paths` and those that they extend, whose routes then meet the fixtures of both."""
-    loaded = {path: read_matrix(path, _display_name(path)) for path in paths}
+    loaded = {path: read_matrix(path, display_name(path)) for path in paths}
     for path, matrix in tuple(loaded.items()):
         if matrix.extends is not None:
             base_path = matrix_path(matrix.extends, path.parent)
-            base = loaded.get(base_path) or read_matrix(base_path, _display_name(base_path))
+            base = loaded.get(base_path) or read_matrix(base_path, display_name(base_path))
             if base.extends is not None:
                 raise CatalogError(
                     f"{matrix.origin}: {matrix.extends!r} extends {base.extends!r} itself. Name that one."
@@ -116,9 +116,14 @@ def matrix_path(name: str, base: Path = Path()) -> Path:
     )
 
 
-def _display_name(path: Path) -> str:
-    shipped = data_folder("matrices")
-    return f"matrices/{path.name}" if path.parent == shipped else str(path)
+def display_name(path: Path) -> str:
+    """Return the name of the matrix file `path` in messages and reports, where a user's home must not be shown."""
+    if path.parent == data_folder("matrices"):
+        return f"matrices/{path.name}"
+    for folder, shown in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
+        if path.is_relative_to(folder):
+            return str(shown / path.relative_to(folder))
+    return str(path)
 
 
 def _digest(paths: Sequence[Path], matrices: Iterable[Matrix]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from conformance.catalog import Catalog, load_catalog
+from conformance.catalog import Catalog, display_name, load_catalog
 from conformance.errors import UsageError
 from conformance.selection import Selection, Shard
 
@@ -98,7 +98,8 @@ def load(
             raise UsageError(
                 f"unknown route {route!r}: the routes are {', '.join(known)}, or give the path of a .toml file"
             )
-    for matrix in (matrix for matrix in catalog.matrices if Path(matrix.origin.file) in files):
+    shown = {display_name(file) for file in files}
+    for matrix in (matrix for matrix in catalog.matrices if matrix.origin.file in shown):
         if not matrix.routes:
             raise UsageError(f"{matrix.origin}: holds no [[route]], so there is nothing to run. Add one.")
         wanted += [route.id for route in matrix.routes]

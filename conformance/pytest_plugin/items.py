@@ -35,10 +35,6 @@ class FailsError(Exception):
     """The case is not as documented."""
 
 
-class BrokenError(Exception):
-    """The harness or the route is broken."""
-
-
 class CasePlugin:
     """The hooks of a pytest process that collects and runs cases. Registered only where a matrix is asked for."""
 
@@ -107,7 +103,7 @@ class MatrixFile(pytest.File):
 
 
 class CaseItem(pytest.Item):
-    """One case. It runs during set-up, so that a broken route is an error and not a failure."""
+    """One case. It runs during set-up, in which a failure is an error: that of a broken route."""
 
     def __init__(self, *, catalog: Catalog, case: Case, plugin: CasePlugin, **options: Any) -> None:
         super().__init__(**options)
@@ -118,13 +114,16 @@ class CaseItem(pytest.Item):
 
     def setup(self) -> None:
         """Run the case; skip it where it cannot be run."""
-        self.result = result = self._plugin.workshop().engine(self._catalog).execute(self.case)
+        try:
+            self.result = result = self._plugin.workshop().engine(self._catalog).execute(self.case)
+        except ConformanceError as error:
+            pytest.fail(str(error), pytrace=False)
         self.user_properties += [
             ("conformance_result", str(result.kind)),
             ("conformance_environment", str(result.environment)),
         ]
         if result.kind is ResultKind.ERROR:
-            raise BrokenError(result.reason)
+            pytest.fail(result.reason, pytrace=False)
         if result.kind in (ResultKind.UNAVAILABLE, ResultKind.SKIPPED):
             pytest.skip(result.reason)
         if result.kind is ResultKind.DEVIATES:
@@ -142,7 +141,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Show the reason alone: a traceback through the harness says nothing about the route."""
-        if isinstance(excinfo.value, DeviatesError | FailsError | BrokenError | ConformanceError):
+        if isinstance(excinfo.value, DeviatesError | FailsError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

@@ -86,7 +86,9 @@ def history_of(catalog: Catalog, environment: str) -> History:
     """
     shipped = {f"matrices/{name}.toml": name for name in matrix_names()}
     files = [matrix.origin.file for matrix in catalog.matrices]
-    suite = _digest("\n".join([*(shipped.get(file, str(Path(file).resolve())) for file in files), environment]))
+    suite = _digest(
+        "\n".join([*(shipped.get(file, str(Path(file).expanduser().resolve())) for file in files), environment])
+    )
     name = "-".join([*(Path(file).stem for file in files), environment.replace("/", "-")])
     cache = platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)
     return History(cache / "reports" / f"{name[:80]}-{suite}")

@@ -49,9 +49,14 @@ def make_home(home: Path) -> None:
 
 
 def plain_temporary_folder() -> str:
-    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside any."""
-    usual = tempfile.gettempdir()
-    return usual if re.fullmatch(r"[\w./-]+", usual) else "/tmp"
+    """Return a folder whose name needs no quotes in any shell, so that `{{native:7}}` may stand inside any.
+
+    If possible it lies outside the user's home: its path is in the bytes that shells print, and so in reports.
+    """
+    usual = Path(tempfile.gettempdir())
+    plain = [path for path in (usual, Path("/tmp"), Path("/var/tmp")) if re.fullmatch(r"[\w./-]+", str(path))]
+    outside = [path for path in plain if not path.is_relative_to(Path.home()) and os.access(path, os.W_OK)]
+    return str([*outside, *plain][0])
 
 
 class Natives:
