@@ -1,0 +1,43 @@
+"""`python -m bench [NAME...]`: measure everything, or what is named, and print a table."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from bench import cases, whole
+from bench.measure import Figure
+
+MEASURES: Mapping[str, Callable[[], Figure]] = {
+    "bash-1": partial(cases.bash, 1),
+    "bash-2": partial(cases.bash, 2),
+    "pwsh": partial(cases.pwsh, 2),
+    "bats": cases.bats,
+    "pytest": cases.pytest_item,
+    "version": whole.version,
+    "collect": whole.collecting_by_command,
+    "pytest-collect": whole.collecting_by_pytest,
+    "stream": whole.stream,
+    "core": whole.core,
+}
+VERDICTS = {True: "yes", False: "**no**", None: ""}
+
+
+def main(names: list[str]) -> None:
+    """Print a Markdown table, a row as soon as it is measured."""
+    unknown = [name for name in names if name not in MEASURES]
+    if unknown:
+        sys.exit(f"bench: unknown {', '.join(unknown)}: expected some of {', '.join(MEASURES)}")
+    print(f"{platform.platform(terse=True)}, {os.cpu_count()} processors, Python {platform.python_version()}\n")
+    print("| name | what | goal | measured: median (least to most) | met |\n|---|---|---|---|---|")
+    for name in names or MEASURES:
+        figure = MEASURES[name]()
+        measured = "; ".join(filter(None, (figure.measured, figure.detail)))
+        print(f"| {name} | {figure.name} | {figure.goal} | {measured} | {VERDICTS[figure.met]} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
