@@ -10,10 +10,7 @@ from typing import NoReturn
 import click
 
 import conformance
-from conformance.cli.list_ import list_command
-from conformance.cli.run import run_command
-from conformance.cli.show import show_command
-from conformance.cli.try_ import try_command
+from conformance.cli.subcommands import Subcommands
 from conformance.errors import ConformanceError, HarnessError, InterruptedRunError
 from conformance.views.text import printable
 
@@ -21,7 +18,17 @@ READER_WENT_AWAY = 141
 """What a shell shows of a program that SIGPIPE ended, which this one stands in for."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+SUBCOMMANDS = Subcommands(
+    {
+        "run": "conformance.cli.run:run_command",
+        "try": "conformance.cli.try_:try_command",
+        "list": "conformance.cli.list_:list_command",
+        "show": "conformance.cli.show:show_command",
+    }
+)
+
+
+@click.group(commands=SUBCOMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(conformance.__version__, prog_name="conformance")
 def group() -> None:
     """Test whether a launcher of shell code keeps a hook's exact exit code and exact bytes.
@@ -29,12 +36,6 @@ def group() -> None:
     Exit codes: 0 all as documented, 1 something differs, 2 usage or a broken file, 3 the harness, a route or a required
     shell is broken, 4 nothing selected, 130 interrupted.
     """
-
-
-group.add_command(run_command)
-group.add_command(try_command)
-group.add_command(list_command)
-group.add_command(show_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
