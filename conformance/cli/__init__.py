@@ -24,6 +24,7 @@ SUBCOMMANDS = Subcommands(
         "try": "conformance.cli.try_:try_command",
         "list": "conformance.cli.list_:list_command",
         "show": "conformance.cli.show:show_command",
+        "schema": "conformance.cli.schema:schema_command",
     }
 )
 

@@ -11,6 +11,7 @@ from conftest import call_cli, command_environment
 
 from conformance.cli import SUBCOMMANDS
 
+HEAVY = {"conformance.catalog", "importlib.metadata", "jsonschema", "packaging", "psutil", "rich"}
 PROGRAM = """
 import contextlib, io, json, sys
 before = set(sys.modules)
@@ -39,7 +40,11 @@ def test_the_version_is_said_without_loading_anything_heavy() -> None:
         "conformance.views.text",
     }
     assert "click" in loaded
-    assert not {"importlib.metadata", "jsonschema", "packaging", "psutil", "rich"} & loaded
+    assert not HEAVY & loaded
+
+
+def test_a_schema_is_printed_without_loading_anything_heavy() -> None:
+    assert not HEAVY & loaded_by("schema", "report")
 
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
