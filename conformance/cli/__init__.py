@@ -14,6 +14,8 @@ from conformance.cli.subcommands import Subcommands
 from conformance.errors import ConformanceError, HarnessError, InterruptedRunError
 from conformance.views.text import printable
 
+COMPLETION_VARIABLE = "_CONFORMANCE_COMPLETE"
+"""Set by the shells' completion scripts; the name is the one that click makes of `conformance`."""
 READER_WENT_AWAY = 141
 """What a shell shows of a program that SIGPIPE ended, which this one stands in for."""
 
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        return int(group.main(args=arguments, standalone_mode=False) or 0)
+        return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -55,8 +57,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return InterruptedRunError.exit_code
-    except SystemExit:  # without its standalone mode, click exits only where the reader of the output went away
-        return READER_WENT_AWAY
+    except SystemExit as ending:  # without its standalone mode, click exits in these two cases only
+        return int(ending.code or 0) if os.environ.get(COMPLETION_VARIABLE) else READER_WENT_AWAY
     except OSError as error:
         reason = f"the output cannot be written: {error.strerror}. Make room, or send it elsewhere."
         click.echo(f"conformance: {reason}", err=True)

@@ -12,7 +12,7 @@ from conformance.paths import schema_file, schema_names
 @click.command("schema")
 @click.argument("name", type=click.Choice(schema_names()), required=False, metavar="[NAME]")
 def schema_command(name: str | None) -> int:
-    """Print the JSON Schema called NAME: of catalog files or of a report's lines. Without NAME, list what there is."""
+    """Print the JSON Schema called NAME, or list them all."""
     if name is not None:
         click.echo(_text(name), nl=False)
         return 0
