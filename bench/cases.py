@@ -79,7 +79,7 @@ def bats() -> Figure:
 
 
 def pytest_item() -> Figure:
-    """A case as a pytest item against the same case in `conformance run -j 1`: how both grow with the number of cases."""
+    """A case as a pytest item against one in `conformance run -j 1`: how both grow with the number of cases."""
     few, many = 100, 600
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -11,6 +11,9 @@ from fnmatch import fnmatchcase
 from conformance.errors import NothingSelectedError
 from conformance.model import Case
 
+DEFAULT_MATRIX = "core"
+"""What cases are selected from where no matrix is named."""
+
 
 @dataclass(frozen=True)
 class Shard:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 import conformance
 from conformance.catalog import Catalog, load_catalog
 from conformance.cli import main
+from conformance.paths import schema_file
+from conformance.report.reader import Report, read_report
 from conformance.runners.local import local_os
 
 ROOT = Path(conformance.__file__).resolve().parents[1]
@@ -84,6 +92,43 @@ def call_cli(*arguments: str | Path) -> Finished:
             code = ending.code
     assert isinstance(code, int)
     return Finished(code, out.getvalue(), err.getvalue())
+
+
+@cache
+def report_schema() -> Draft202012Validator:
+    """Return what checks a line of a report against the published schema."""
+    schema = json.loads(schema_file("report").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def valid_lines(text: str) -> list[dict[str, Any]]:
+    """Return the lines of a report that are whole, each of which must fit the published schema."""
+    lines = [json.loads(line) for line in text.split("\n")[:-1]]
+    for line in lines:
+        misfit = best_match(report_schema().iter_errors(line))
+        assert misfit is None, f"{misfit.json_path}: {misfit.message}"
+    return lines
+
+
+def valid_report(path: Path) -> Report:
+    """Read the report at `path`, whose lines must fit the published schema and come in its order."""
+    kinds = [line["kind"] for line in valid_lines(path.read_text(encoding="utf-8"))]
+    assert re.fullmatch("(header)?(,result)*(,footer)?", ",".join(kinds))
+    return read_report(path)
+
+
+REPORT_ENVIRONMENT = {
+    "environment": "linux-x86_64/local",
+    "system": {"release": "6.1", "distribution": "", "python": "3.11.2"},
+    "shells": [
+        {"asked": "bash", "name": "bash", "version": "5.2.15", "path": "/bin/bash", "found": "PATH"},
+        {"asked": "pwsh", "unavailable": "pwsh is not on PATH"},
+    ],
+    "child_environment": {"HOME": "{{place}}/home"},
+    "routes": ["bash-command"],
+}
+"""What a header says of a machine, in tests that run nothing."""
 
 
 TINY_FIXTURE = """

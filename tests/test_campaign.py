@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import tiny_catalog
+from conftest import tiny_catalog, valid_lines
 
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.observation import ResultKind
@@ -35,7 +34,7 @@ def run(folder: Path, route: str, **options: str) -> tuple[Outcome, int, dict[st
     plan = Plan(catalog, catalog.cases(), jobs=1, time_scale=1.0)
     outcome = perform(plan, writer, lambda line: None)
     code = finish(plan, outcome, writer, [])
-    return outcome, code, json.loads(stream.getvalue().splitlines()[-1])
+    return outcome, code, valid_lines(stream.getvalue())[-1]
 
 
 @pytest.mark.parametrize(

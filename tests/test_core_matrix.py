@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import run_cli
+from conftest import run_cli, valid_report
 
 from conformance.paths import data_folder
 
@@ -21,9 +21,8 @@ needs_pwsh = pytest.mark.skipif(
 PWSH = {"CONFORMANCE_PWSH": os.environ.get("CONFORMANCE_PWSH")}
 
 
-def results(report: Path) -> dict[str, dict[str, object]]:
-    lines = [json.loads(line) for line in report.read_text().splitlines()]
-    return {line["id"]: line for line in lines if line["kind"] == "result"}
+def results(report: Path) -> dict[str, dict[str, Any]]:
+    return {line["id"]: line for line in valid_report(report).results}
 
 
 @needs_pwsh
@@ -58,7 +57,7 @@ def test_the_report_says_what_it_was_got_on_and_nothing_private(tmp_path: Path) 
     report = tmp_path / "report.jsonl"
     finished = run_cli("run", "-k", "exit-codes/exit-7/*-command", "--report", report, env=PWSH)
     assert finished.code == 0, finished.out
-    header = json.loads(report.read_text().splitlines()[0])
+    header = valid_report(report).header
     shells = {shell["asked"]: shell for shell in header["shells"]}
     assert set(shells) == {"bash", "sh", "pwsh"}
     assert all(shell["version"] != "unknown" for name, shell in shells.items() if name != "sh")

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Finished, call_cli
+from conftest import Finished, call_cli, valid_report
 
 from conformance.campaign import Plan, perform
 from conformance.catalog import load_catalog
 from conformance.observation import Result, ResultKind
-from conformance.report.reader import Report, read_report
+from conformance.report.reader import Report
 from conformance.report.writer import ReportWriter
 from conformance.status import FailedToStart, TimedOut
 
@@ -233,7 +233,7 @@ def run_file(file: Path, fixture: str) -> tuple[Finished, Report | None]:
     """Run `fixture` through the routes of `file` and return what the command said, and its report."""
     report = file.with_suffix(".jsonl")
     finished = call_cli("run", "--route", file, "--fixture", fixture, "--report", report)
-    return finished, read_report(report) if report.exists() else None
+    return finished, valid_report(report) if report.exists() else None
 
 
 def only_result(report: Report | None) -> tuple[str, str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DEVIATION, MATRIX, call_cli, command_environment, run_cli, write_matrix
+from conftest import DEVIATION, MATRIX, call_cli, command_environment, run_cli, valid_report, write_matrix
 
-from conformance.report.reader import Report, read_report
+from conformance.report.reader import Report
 
 UNUSED = """
 [[deviation]]
@@ -52,8 +52,8 @@ def test_the_report_is_that_of_the_command(project: pytest.Pytester, options: li
     result = project.runpytest_subprocess("--conformance-report=pytest.jsonl", *options)
     result.assert_outcomes(passed=4, failed=1)
     run_cli("run", "matrix.toml", "--report", "run.jsonl", cwd=project.path)
-    by_command = told(read_report(project.path / "run.jsonl"))
-    by_pytest = told(read_report(project.path / "pytest.jsonl"))
+    by_command = told(valid_report(project.path / "run.jsonl"))
+    by_pytest = told(valid_report(project.path / "pytest.jsonl"))
     assert by_pytest == by_command
     assert by_pytest["code"] == 1
 
@@ -61,7 +61,7 @@ def test_the_report_is_that_of_the_command(project: pytest.Pytester, options: li
 def test_a_session_that_stops_early_leaves_an_incomplete_report(project: pytest.Pytester) -> None:
     write_matrix(project, MATRIX)
     project.runpytest_subprocess("--conformance-report=r.jsonl", "-x", "-k", "exit-7").assert_outcomes(failed=1)
-    report = read_report(project.path / "r.jsonl")
+    report = valid_report(project.path / "r.jsonl")
     assert [line["id"] for line in report.results] == ["exit-codes/exit-7/always-0"]
     assert report.header["cases"] == 2
     assert not report.complete
@@ -125,7 +125,7 @@ def test_shards_are_those_of_the_command_and_leave_nothing_out(project: pytest.P
     found = []
     for number in (1, 2, 3):
         project.runpytest_subprocess(f"--shard={number}/3", "--conformance-report=r.jsonl", "-q", *options)
-        ids = sorted(line["id"] for line in read_report(project.path / "r.jsonl").results)
+        ids = sorted(line["id"] for line in valid_report(project.path / "r.jsonl").results)
         assert ids == call_cli("list", "cases", project.path / "matrix.toml", "--shard", f"{number}/3").out.split()
         found += ids
     assert sorted(found) == everything

@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from jsonschema.exceptions import ValidationError, relevance
 from conformance.catalog.positions import Position, table_lines
 from conformance.errors import CatalogError
 from conformance.model import Origin
+from conformance.paths import schema_file
 
 _DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -102,7 +102,7 @@ _Validator = validators.extend(
 
 @cache
 def _validator(file_kind: str) -> Draft202012Validator:
-    schema = json.loads(files("conformance").joinpath("schemas", "catalog.schema.json").read_text())
+    schema = json.loads(schema_file("catalog").read_text(encoding="utf-8"))
     return _Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
 
 

@@ -10,18 +10,28 @@ from typing import NoReturn
 import click
 
 import conformance
-from conformance.cli.list_ import list_command
-from conformance.cli.run import run_command
-from conformance.cli.show import show_command
-from conformance.cli.try_ import try_command
+from conformance.cli.subcommands import Subcommands
 from conformance.errors import ConformanceError, HarnessError, InterruptedRunError
 from conformance.views.text import printable
 
+COMPLETION_VARIABLE = "_CONFORMANCE_COMPLETE"
+"""Set by the shells' completion scripts; the name is the one that click makes of `conformance`."""
 READER_WENT_AWAY = 141
 """What a shell shows of a program that SIGPIPE ended, which this one stands in for."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+SUBCOMMANDS = Subcommands(
+    {
+        "run": "conformance.cli.run:run_command",
+        "try": "conformance.cli.try_:try_command",
+        "list": "conformance.cli.list_:list_command",
+        "show": "conformance.cli.show:show_command",
+        "schema": "conformance.cli.schema:schema_command",
+    }
+)
+
+
+@click.group(commands=SUBCOMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(conformance.__version__, prog_name="conformance")
 def group() -> None:
     """Test whether a launcher of shell code keeps a hook's exact exit code and exact bytes.
@@ -31,12 +41,6 @@ def group() -> None:
     """
 
 
-group.add_command(run_command)
-group.add_command(try_command)
-group.add_command(list_command)
-group.add_command(show_command)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit with its documented code; errors of the user's are one message, never a traceback."""
     sys.exit(_exit_code(arguments))
@@ -44,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        return int(group.main(args=arguments, standalone_mode=False) or 0)
+        return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -53,8 +57,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return InterruptedRunError.exit_code
-    except SystemExit:  # without its standalone mode, click exits only where the reader of the output went away
-        return READER_WENT_AWAY
+    except SystemExit as ending:  # without its standalone mode, click exits in these two cases only
+        return int(ending.code or 0) if os.environ.get(COMPLETION_VARIABLE) else READER_WENT_AWAY
     except OSError as error:
         reason = f"the output cannot be written: {error.strerror}. Make room, or send it elsewhere."
         click.echo(f"conformance: {reason}", err=True)

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 import click
 
 from conformance.catalog import Catalog, display_name, load_catalog
+from conformance.cli.completion import complete_case, complete_fixture, complete_matrix, complete_route
 from conformance.errors import UsageError
-from conformance.selection import Selection, Shard
-
-DEFAULT_MATRIX = "core"
+from conformance.selection import DEFAULT_MATRIX, Selection, Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,6 +32,7 @@ def selection_options(command: Command) -> Command:
             "fixtures",
             multiple=True,
             metavar="GLOB",
+            shell_complete=complete_fixture,
             help="Only fixtures whose id matches; may be repeated.",
         ),
         click.option(
@@ -40,6 +40,7 @@ def selection_options(command: Command) -> Command:
             "routes",
             multiple=True,
             metavar="ID|FILE",
+            shell_complete=complete_route,
             help="Only this route: an id, or a TOML file with routes of yours; may be repeated.",
         ),
         click.option(
@@ -47,9 +48,10 @@ def selection_options(command: Command) -> Command:
             "ids",
             multiple=True,
             metavar="GLOB",
+            shell_complete=complete_case,
             help="Only cases whose id matches; without wildcards an exact id or a part of ids. May be repeated.",
         ),
-        click.argument("matrices", nargs=-1, metavar="[MATRIX]..."),
+        click.argument("matrices", nargs=-1, metavar="[MATRIX]...", shell_complete=complete_matrix),
     ):
         command = decorate(command)
     return command

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from conformance.catalog import Catalog, covers, load_catalog, matrix_names
+from conformance.cli.completion import complete_matrix, complete_shown
 from conformance.errors import UsageError
 from conformance.model import Case, Condition, Deviation, Expectation, Fixture, Route
 from conformance.payload import Literal, Payload
@@ -19,11 +20,12 @@ SHOWN_BYTES = 200
 
 
 @click.command("show")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", shell_complete=complete_shown)
 @click.option(
     "--matrix",
     "matrices",
     multiple=True,
+    shell_complete=complete_matrix,
     help="Where to look, instead of all shipped matrices; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -15,6 +15,7 @@ from rich.console import Console
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
 from conformance.catalog.matrices import route_from_argv
+from conformance.cli.completion import complete_fixture
 from conformance.cli.options import pace_options
 from conformance.cli.progress import progress
 from conformance.dialects import DIALECTS, detect_dialects
@@ -40,6 +41,7 @@ ROUTE = "try"
     "fixtures",
     multiple=True,
     metavar="GLOB",
+    shell_complete=complete_fixture,
     help="Fixtures to run instead of the telling ones; may be repeated.",
 )
 @click.option(

@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import MATRIX, Finished, run_cli
+from conftest import MATRIX, Finished, run_cli, valid_report
 
 from conformance.report.history import KEPT_SELECTIONS
-from conformance.report.reader import read_report
 
 LOSES = 'argv = ["sh", "-c", "sh {{body_file}}; exit 0"]'
 KEEPS = 'argv = ["sh", "-c", "{{body}}"]'
@@ -63,7 +62,7 @@ def test_the_kept_report_is_the_one_that_was_written(tmp_path: Path) -> None:
 def test_a_run_that_stopped_early_is_not_kept(tmp_path: Path) -> None:
     run(tmp_path, "--fail-fast", "-j", "1", "--route", "always-0", "-k", "exit-7", "-k", "exit-0")
     reports = kept(tmp_path)
-    assert all(read_report(path).complete for path in reports)
+    assert all(valid_report(path).complete for path in reports)
 
 
 def test_another_suite_is_not_compared(tmp_path: Path) -> None:
@@ -102,7 +101,7 @@ def test_a_cache_that_cannot_be_written_is_told_and_changes_no_result(tmp_path: 
     assert finished.code == 1
     assert "conformance: this run is not remembered: " in finished.err
     assert "Traceback" not in finished.err
-    assert read_report(tmp_path / "conformance-report.jsonl").complete
+    assert valid_report(tmp_path / "conformance-report.jsonl").complete
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")

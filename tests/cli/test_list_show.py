@@ -14,9 +14,9 @@ import pytest
 from conftest import COMMAND, call_cli, command_environment, run_cli
 
 from conformance.catalog import load_catalog, matrix_names
+from conformance.cli import SUBCOMMANDS
 
 CASE = "exit-codes/exit-7/bash-command"
-SUBCOMMANDS = ["run", "try", "list", "show"]
 ANSI = re.compile(r"\x1b\[")
 
 

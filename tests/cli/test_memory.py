@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import valid_report
 
 from conformance.catalog import load_catalog
 
@@ -82,4 +83,5 @@ def test_a_gibibyte_of_output_is_judged_in_little_memory(tmp_path: Path) -> None
         "big/undocumented/plain": ["fail", 0],
     }, found["reasons"]
     assert found["kilobytes"] < MOST_KILOBYTES
+    assert len(valid_report(tmp_path / "report.jsonl").results) == 2
     assert (tmp_path / "report.jsonl").stat().st_size < MOST_KILOBYTES

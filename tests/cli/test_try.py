@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from conftest import run_cli
+from conftest import run_cli, valid_lines
 
 BASH_FIXTURES = ("--fixture", "exit-codes/exit-7", "--fixture", "native-codes/native-*")
 
@@ -37,7 +35,7 @@ def test_the_dialect_can_be_named() -> None:
 
 def test_json_is_the_report() -> None:
     finished = run_cli("try", "--json", "--fixture", "exit-codes/exit-7", "--", "sh", "-c", "{{body}}")
-    header, result, footer = (json.loads(line) for line in finished.out.splitlines())
+    header, result, footer = valid_lines(finished.out)
     assert (header["kind"], result["kind"], footer["kind"]) == ("header", "result", "footer")
     assert (result["id"], result["result"]) == ("exit-codes/exit-7/try", "pass")
     assert result["status"] == {"kind": "exited", "code": 7}

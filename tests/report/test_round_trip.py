@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import REPORT_ENVIRONMENT, valid_lines, valid_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,7 +66,7 @@ STEPS = st.builds(
     witness=st.builds(
         WitnessRecord,
         st.integers(0, 9),
-        st.lists(st.builds(Received, st.integers(0, 9), st.just("ab")), max_size=2).map(tuple),
+        st.lists(st.builds(Received, st.integers(0, 9), st.just("ab" * 32)), max_size=2).map(tuple),
     ),
     leftovers=st.lists(st.builds(Leftover, st.integers(1, 2**22), TEXTS), max_size=2).map(tuple),
     seconds=st.floats(0, 1e6).map(Seconds),
@@ -96,7 +97,7 @@ def catalog() -> Catalog:
 def report_of(results: list[Result], *, footer: bool = True) -> bytes:
     stream = io.StringIO()
     writer = ReportWriter(stream, "in memory")
-    writer.header(catalog(), (), {"environment": "linux-x86_64/local", "shells": []})
+    writer.header(catalog(), (), REPORT_ENVIRONMENT)
     for result in results:
         writer.result(result_line(result))
     if footer:
@@ -139,7 +140,7 @@ def step_from_json(value: dict[str, Any]) -> StepObservation:
 @settings(max_examples=60, deadline=None)
 @given(RESULTS)
 def test_a_result_comes_back_as_it_was(result: Result) -> None:
-    line = json.loads(json.dumps(result_line(result)))
+    (line,) = valid_lines(json.dumps(result_line(result)) + "\n")
     assert line["kind"] == "result"
     assert (line["id"], line["environment"]) == (result.id, str(KEY))
     assert f"{line['fixture']}/{line['route']}" == result.id
@@ -178,7 +179,7 @@ def test_a_report_comes_back_line_by_line(tmp_path_factory: pytest.TempPathFacto
     assert data.isascii()
     assert not set(data) & (set(range(32)) - {10})
     path.write_bytes(data)
-    report = read_report(path)
+    report = valid_report(path)
     assert report.complete
     assert report.footer is not None
     assert report.footer["exit_code"] == 1
@@ -202,7 +203,7 @@ def test_a_report_that_was_cut_is_incomplete(
             with pytest.raises(UsageError, match=r"report\.jsonl:1: not a report"):
                 read_report(path)
             continue
-        report = read_report(path)
+        report = valid_report(path)
         assert not report.complete
         assert report.footer is None
         assert len(report.results) == sum(end < cut for end in ends[1:-1])
@@ -212,7 +213,7 @@ def test_a_report_that_was_cut_is_incomplete(
 def test_an_interrupted_run_has_no_footer(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     path.write_bytes(report_of([], footer=False))
-    assert not read_report(path).complete
+    assert not valid_report(path).complete
 
 
 @pytest.mark.parametrize(

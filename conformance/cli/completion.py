@@ -1,0 +1,65 @@
+"""What the shell completes from the catalogue, through click's `shell_complete`.
+
+Where the catalogue is broken nothing is offered: a message would land in the line that the user is writing. The
+command itself says what is wrong, once it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import click
+from click.shell_completion import CompletionItem
+
+from conformance.catalog import Catalog, load_catalog, matrix_names
+from conformance.errors import ConformanceError
+from conformance.selection import DEFAULT_MATRIX
+
+
+def complete_matrix(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the shipped matrices, and files, since a matrix may be one of the user's own."""
+    return [_file(incomplete), *_offered(matrix_names, incomplete)]
+
+
+def complete_route(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the routes of the matrices that the line names, and files, since a route may be one of the user's own."""
+    return [_file(incomplete), *_offered(lambda: [route.id for route in _catalog(context).routes], incomplete)]
+
+
+def complete_fixture(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the fixtures of the matrices that the line names."""
+    return _offered(lambda: dict.fromkeys(case.fixture.id for case in _catalog(context).cases()), incomplete)
+
+
+def complete_case(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the cases of the matrices that the line names."""
+    return _offered(lambda: [case.id for case in _catalog(context).cases()], incomplete)
+
+
+def complete_shown(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer what `show` knows: every fixture, and the cases of all matrices or of those that the line names."""
+
+    def names() -> Iterable[str]:
+        catalog = _catalog(context, matrix_names())
+        return [*(fixture.id for fixture in catalog.fixtures), *(case.id for case in catalog.cases())]
+
+    return _offered(names, incomplete)
+
+
+def _catalog(context: click.Context, default: Sequence[str] = (DEFAULT_MATRIX,)) -> Catalog:
+    # Behind an option that still lacks its value click has not told the words apart.
+    words = [*context.params.get("matrices", ()), *context.args]
+    shipped = matrix_names()
+    return load_catalog([word for word in words if word in shipped or word.endswith(".toml")] or default)
+
+
+def _offered(names: Callable[[], Iterable[str]], incomplete: str) -> list[CompletionItem]:
+    try:
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+    except (ConformanceError, OSError):
+        return []
+
+
+def _file(incomplete: str) -> CompletionItem:
+    """Return the item that makes the shell complete files; it comes first, since bash forgets what came before it."""
+    return CompletionItem(incomplete, type="file")
