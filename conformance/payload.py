@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from conformance.witness import CHUNK_BYTES, stream_slice
 
 
-class Payload(Protocol):
+class Payload(Hashable, Protocol):
     """A finite byte sequence."""
 
     @property
@@ -74,13 +75,18 @@ class Repeat:
         end = min(end, self.length)
         if start >= end:
             return b""
-        phase = start % len(self.unit)
-        times = -(-(phase + end - start) // len(self.unit))
-        return (self.unit * times)[phase : phase + end - start]
+        return _repeated(self.unit, start % len(self.unit), end - start)
 
     def describe(self) -> str:
         """Name the bytes in a few words."""
         return f"{self.length} bytes of {self.unit!r} repeated"
+
+
+@lru_cache(maxsize=4)
+def _repeated(unit: bytes, phase: int, length: int) -> bytes:
+    """Return `length` bytes of `unit` over and over, from its byte `phase` on: often the same ones again."""
+    times = -(-(phase + length) // len(unit))
+    return (unit * times)[phase : phase + length]
 
 
 EMPTY = Literal(b"")
@@ -92,13 +98,19 @@ def chunks(payload: Payload) -> Iterator[bytes]:
         yield payload.slice(start, start + CHUNK_BYTES)
 
 
+@lru_cache(maxsize=256)
 def sha256(payload: Payload, length: int | None = None) -> str:
     """Return the SHA-256 (hex) of the first `length` bytes of `payload`, or of all of it."""
-    wanted = payload.length if length is None else min(length, payload.length)
+    return digest_of(payload, payload.length if length is None else length).hexdigest()
+
+
+def digest_of(payload: Payload, length: int) -> hashlib._Hash:
+    """Return a running SHA-256 that has taken in the first `length` bytes of `payload`, or all that there are."""
     digest = hashlib.sha256()
+    wanted = min(length, payload.length)
     for start in range(0, wanted, CHUNK_BYTES):
         digest.update(payload.slice(start, min(start + CHUNK_BYTES, wanted)))
-    return digest.hexdigest()
+    return digest
 
 
 def payload_from_toml(value: str | dict[str, Any]) -> Payload:

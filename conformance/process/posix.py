@@ -133,8 +133,9 @@ class _Exchange:
         if self._exit.descriptor is not None:
             self._selector.register(self._exit.descriptor, selectors.EVENT_READ)
         self._selector.register(cancellation.descriptor, selectors.EVENT_READ)
+        only_bytes_came = False
         while True:
-            status = self._exit.status()
+            status = None if only_bytes_came else self._exit.status()
             if status is not None:
                 return status
             if cancellation.thrown:
@@ -142,7 +143,7 @@ class _Exchange:
             remaining = deadline.remaining()
             if remaining <= 0:
                 return TimedOut()
-            self._turn(min(remaining, deadline.poll_seconds, self._exit.poll_seconds))
+            only_bytes_came = self._turn(min(remaining, deadline.poll_seconds, self._exit.poll_seconds))
 
     def linger(self, end: float, cancellation: Cancellation) -> list[psutil.Process]:
         """Let what the process left running finish writing, until `end` (monotonic seconds); return what still runs.
@@ -173,12 +174,22 @@ class _Exchange:
     def _open_streams(self) -> list[IO[bytes]]:
         return [stream for stream in self._captures if not stream.closed]
 
-    def _turn(self, seconds: float) -> None:
-        for key, _ in self._selector.select(seconds):
+    def _turn(self, seconds: float) -> bool:
+        """Wait until something can be moved, and move it; tell whether that was all that happened.
+
+        Where no descriptor tells of the end of the process, it never is.
+        """
+        events = self._selector.select(seconds)
+        moved = 0
+        for key, _ in events:
             if key.fileobj is self._stdin:
                 self._send()
             elif key.fileobj in self._captures:
                 self._receive(key.fileobj)
+            else:
+                continue
+            moved += 1
+        return 0 < moved == len(events) and self._exit.descriptor is not None
 
     def _send(self) -> None:
         if not self._pending:
