@@ -102,7 +102,7 @@ _Validator = validators.extend(
 
 @cache
 def _validator(file_kind: str) -> Draft202012Validator:
-    schema = json.loads(files("conformance").joinpath("schemas", "catalog.schema.json").read_text())
+    schema = json.loads(files("conformance").joinpath("schemas", "catalog.schema.json").read_text(encoding="utf-8"))
     return _Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
 
 
