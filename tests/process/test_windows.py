@@ -34,6 +34,7 @@ from conformance.process.windows import (
     windows_environment,
 )
 from conformance.status import Exited, FailedToStart
+from conformance.witness import Witness
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="runs /bin/sh")
 wide = pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the layouts are those of 64 bits")
@@ -305,3 +306,16 @@ def test_every_unsigned_32_bit_code_is_kept(code: int, tmp_path: Path) -> None:
 @contextmanager
 def entered(job: LeaderJob) -> Iterator[LeaderJob]:
     yield job
+
+
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [("0", 0), ("255", 255), ("2147483647", 2**31 - 1), ("3221225477", -1073741819), ("4294967295", -1)],
+)
+def test_the_witness_exits_with_all_32_bits(
+    code: str, given: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exits: list[int] = []
+    monkeypatch.setattr(os, "_exit", exits.append)
+    Witness(str(tmp_path / "record")).perform(["exit", code])
+    assert exits == [given], "os._exit takes a signed C int"
