@@ -295,6 +295,17 @@ def test_a_pipe_that_somebody_outside_holds_open_keeps_nobody_waiting(
 
 
 @posix
+def test_what_somebody_outside_writes_in_time_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threaded, "DRAIN_SECONDS", 0.0)
+    body = "mkfifo end; (read -r _ <end; echo late) & exec 9>end; exit 7"
+    with closing(Cancellation()) as cancellation:
+        completed = run_in_job(
+            leader_launch(tmp_path, body), cancellation, lambda: entered(LeaderJob(None)), failed_to_start
+        )
+    assert (completed.status, completed.stdout.tail) == (Exited(7), b"late\n")
+
+
+@posix
 @pytest.mark.parametrize("code", [0, 7, 255, 256, 259, 300, 0xC0000005, 0xFFFFFFFF])
 def test_every_unsigned_32_bit_code_is_kept(code: int, tmp_path: Path) -> None:
     launch = leader_launch(tmp_path, "exit 0")
