@@ -297,11 +297,17 @@ def test_a_pipe_that_somebody_outside_holds_open_keeps_nobody_waiting(
 @posix
 def test_what_somebody_outside_writes_in_time_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threaded, "DRAIN_SECONDS", 0.0)
-    body = "mkfifo end; (read -r _ <end; echo late) & exec 9>end; exit 7"
+    launch = leader_launch(tmp_path, "mkfifo go; (read -r _ <go; echo late) & exit 7")
+
+    class Job(LeaderJob):
+        def others(self, process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+            if (tmp_path / "go").exists():  # the process has ended; now the other one may go on
+                (tmp_path / "go").write_text("\n")
+                (tmp_path / "go").unlink()
+            return []
+
     with closing(Cancellation()) as cancellation:
-        completed = run_in_job(
-            leader_launch(tmp_path, body), cancellation, lambda: entered(LeaderJob(None)), failed_to_start
-        )
+        completed = run_in_job(launch, cancellation, lambda: entered(Job(None)), failed_to_start)
     assert (completed.status, completed.stdout.tail) == (Exited(7), b"late\n")
 
 
