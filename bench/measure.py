@@ -56,16 +56,20 @@ def spread(values: Sequence[float], unit: str) -> str:
 
 
 def ends_well(command: Sequence[str | Path], folder: Path | None = None) -> Callable[[], None]:
-    """Return an action that runs `command` in `folder`; its output goes nowhere and its exit code must be 0."""
+    """Return an action that runs `command` in `folder`; its exit code must be 0, and its output is seen only if not."""
 
     def run() -> None:
-        subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+        completed = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if completed.returncode:
+            sys.exit(f"bench: {command} exited {completed.returncode}\n{completed.stderr.decode(errors='replace')}")
 
     return run
 
 
 def peak_megabytes(command: Sequence[str | Path], folder: Path) -> float:
     """Run `command` in `folder` and return the most memory that it held, in MB (10^6 bytes)."""
+    if sys.platform == "win32":
+        raise NotImplementedError("the peak of a process's memory is not measured on Windows")
     process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
@@ -16,6 +17,8 @@ from conformance.runners import Runner
 
 _SECONDS_BY_DIALECT = {"pwsh": 0.5, "powershell5": 1.0, "cmd": 0.1}
 _SECONDS_OF_A_SMALL_SHELL = 0.01
+_RESPONSE_SECONDS = 0.2 if sys.platform == "win32" else None
+"""How long the main thread may wait at a time; on Windows it hears of Ctrl-C only between two waits."""
 
 
 def expected_seconds(case: Case) -> float:
@@ -65,7 +68,10 @@ def run_cases(
 def _until_done(outcomes: queue.SimpleQueue[Result | BaseException | None], workers: int) -> Iterator[Result]:
     failure: BaseException | None = None
     while workers:
-        outcome = outcomes.get()
+        try:
+            outcome = outcomes.get(timeout=_RESPONSE_SECONDS)
+        except queue.Empty:
+            continue
         if outcome is None:
             workers -= 1
         elif isinstance(outcome, Result):

@@ -6,14 +6,17 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.errors import ShellError
 
-SHELL_NAMES = frozenset({"bash", "dash", "sh", "pwsh"})
+SHELL_NAMES = frozenset({"bash", "cmd", "dash", "powershell", "pwsh", "sh"})
 PROBE_SECONDS = 120
+_WSL_FOLDERS = re.compile(r"(?i)\\(System32|SysWOW64|Sysnative|Microsoft\\WindowsApps)\\?$")
+_PROGRAM_FOLDERS = ("PROGRAMFILES", "PROGRAMW6432", "PROGRAMFILES(X86)")
 
 
 class MissingShellError(ShellError):
@@ -37,15 +40,18 @@ def probe_shell(name: str, environment: Mapping[str, str]) -> Shell:
 
     Raises MissingShellError where there is none, ShellError where the program found is not that shell.
     """
-    return _probe_pwsh(environment) if name == "pwsh" else _probe_posix(name, environment)
+    if name == "pwsh":
+        return _probe_pwsh(environment)
+    if name == "powershell":
+        return _probe_windows_powershell(environment)
+    return _probe_cmd(environment) if name == "cmd" else _probe_posix(name, environment)
 
 
 def _probe_posix(name: str, environment: Mapping[str, str]) -> Shell:
-    on_path = shutil.which(name, path=environment.get("PATH"))
+    on_path, found_by = _posix_shell(name, environment.get("PATH"))
     if on_path is None:
         raise MissingShellError(f"{name} is not on PATH: install it")
     path = Path(on_path).absolute()
-    identity = path.resolve().name
     script = 'printf "%s" "is-a-shell ${BASH_VERSION:-}"; exit 7'
     completed = _run([on_path, "-c", script], environment)
     found = re.fullmatch(r"is-a-shell (?P<version>\d+(?:\.\d+)*)?.*", completed.stdout)
@@ -54,7 +60,44 @@ def _probe_posix(name: str, environment: Mapping[str, str]) -> Shell:
             f"{on_path} is not a POSIX shell: `-c '{script}'` exited {completed.returncode} "
             f"and printed {completed.stdout!r}"
         )
-    return Shell(identity, found["version"] or _packaged_version(path), path, "PATH")
+    return Shell(_identity(path, found["version"]), found["version"] or _packaged_version(path), path, found_by)
+
+
+def _posix_shell(name: str, search_path: str | None) -> tuple[str | None, str]:
+    """Return the program called `name`, and how it was found."""
+    if sys.platform != "win32":
+        return shutil.which(name, path=search_path), "PATH"
+    on_path = shutil.which(name, path=path_without_wsl(search_path or ""))
+    if on_path is not None:
+        return on_path, "PATH"
+    return shell_of_git(name, search_path), "Git for Windows"
+
+
+def path_without_wsl(search_path: str) -> str:
+    r"""Return `search_path` without the folders of Windows itself, whose bash.exe starts a Linux beside it.
+
+    Source: https://learn.microsoft.com/windows/wsl/basic-commands
+    """
+    folders = search_path.split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if not re.search(_WSL_FOLDERS, folder))
+
+
+def shell_of_git(name: str, search_path: str | None) -> str | None:
+    """Return the shell called `name` that came with Git for Windows."""
+    roots = [Path(os.environ[variable]) / "Git" for variable in _PROGRAM_FOLDERS if variable in os.environ]
+    git = shutil.which("git", path=search_path)
+    if git is not None:
+        completed = _run([git, "--exec-path"], os.environ)
+        roots = [*Path(completed.stdout.strip()).parents, *roots]  # it lies in <root>/mingw64/libexec/git-core
+    programs = (root / folder / f"{name}.exe" for root in roots for folder in ("bin", "usr/bin"))
+    return next((str(program) for program in programs if program.is_file()), None)
+
+
+def _identity(path: Path, bash_version: str | None) -> str:
+    """Return what the shell at `path` is; the sh.exe of Git for Windows is a bash and no link to one."""
+    if sys.platform == "win32" and bash_version:
+        return "bash"
+    return path.resolve().name.removesuffix(".exe")
 
 
 def _packaged_version(path: Path) -> str:
@@ -74,6 +117,29 @@ def _packaged_version(path: Path) -> str:
     return found[1] if completed.returncode == 0 and found else "unknown"
 
 
+def _probe_cmd(environment: Mapping[str, str]) -> Shell:
+    path = environment.get("COMSPEC")
+    if sys.platform != "win32" or path is None:
+        raise MissingShellError("cmd is a shell of Windows alone: run its cases there")
+    completed = _run([path, "/d", "/c", "ver & exit 7"], environment)
+    version = re.search(r"\d+\.\d+\.\d+(\.\d+)?", completed.stdout)
+    if version is None or completed.returncode != 7:
+        raise ShellError(
+            f"COMSPEC gives {path}, which is not cmd: `ver & exit 7` exited {completed.returncode} "
+            f"and printed {completed.stdout[:80]!r}. Correct it."
+        )
+    return Shell("cmd", version[0], Path(path), "COMSPEC")
+
+
+def _probe_windows_powershell(environment: Mapping[str, str]) -> Shell:
+    program = shutil.which("powershell", path=environment.get("PATH"))
+    if sys.platform != "win32" or program is None:
+        raise MissingShellError("powershell (Windows PowerShell 5.1) is a shell of Windows alone: run its cases there")
+    return Shell(
+        "powershell", _powershell_version(program, f"PATH gives {program}", environment), Path(program), "PATH"
+    )
+
+
 def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
     chosen = os.environ.get("CONFORMANCE_PWSH")
     found = "CONFORMANCE_PWSH" if chosen else "PATH"
@@ -85,8 +151,12 @@ def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
             "pwsh is not on PATH: start through `python3 bootstrap.py`, which installs it, or set CONFORMANCE_PWSH"
         )
     path = program_behind_shim(Path(program).absolute())
+    return Shell("pwsh", _powershell_version(str(path), f"{found} gives {program}", environment), path, found)
+
+
+def _powershell_version(program: str, named: str, environment: Mapping[str, str]) -> str:
     command = [
-        str(path),
+        program,
         "-NoLogo",
         "-NoProfile",
         "-NonInteractive",
@@ -95,12 +165,12 @@ def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
     ]
     completed = _run(command, environment)
     version = completed.stdout.strip()
-    if completed.returncode != 0 or not re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version):
+    if completed.returncode != 0 or not re.fullmatch(r"\d+\.\d+\.\d+(\.\d+)?(-[\w.]+)?", version):
         raise ShellError(
-            f"{found} gives {program}, which is not PowerShell: asked for its version it exited {completed.returncode} "
+            f"{named}, which is not PowerShell: asked for its version it exited {completed.returncode} "
             f"and printed {completed.stdout[:80]!r} {completed.stderr[:200]!r}. Correct it or unset it."
         )
-    return Shell("pwsh", version, path, found)
+    return version
 
 
 def program_behind_shim(program: Path) -> Path:

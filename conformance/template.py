@@ -40,11 +40,16 @@ def _base64_utf16(text: str) -> str:
     return base64.b64encode(text.encode("utf-16-le")).decode()
 
 
+def _crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
 FILTERS: Mapping[str, Callable[[str], str]] = {
     "ps-quote": _powershell_quote,
     "sh-quote": _posix_quote,
     "base64": _base64,
     "base64-utf16": _base64_utf16,
+    "crlf": _crlf,
 }
 
 

@@ -93,6 +93,11 @@ def test_what_is_checked_is_what_is_rendered(text: str) -> None:
     assert rendered == checked
 
 
+@pytest.mark.parametrize("text", ["a\nb\n", "a\r\nb\r\n", "a\nb\r\n"])
+def test_crlf_ends_every_line_once(text: str) -> None:
+    assert render("{{body|crlf}}", lambda _: text) == "a\r\nb\r\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -122,7 +127,7 @@ def test_braces_of_powershell_are_left_alone(text: str) -> None:
         ("a {{native:7}} {{nativ:7}}", "unknown template {{nativ:7}}"),
         (
             "{{body|quote}}",
-            "unknown filter |quote in {{body|quote}}: the filters are base64, base64-utf16, ps-quote, sh-quote",
+            "unknown filter |quote in {{body|quote}}: the filters are base64, base64-utf16, crlf, ps-quote, sh-quote",
         ),
         ("{{body|base64|quote}}", "unknown filter |quote"),
         ("{{body|}}", "{{body|}} is"),

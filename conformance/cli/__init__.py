@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
+    if sys.platform == "win32":
+        _speak_utf_8()
     try:
         return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
@@ -65,3 +68,10 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         # What is still buffered would fail again when Python closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return HarnessError.exit_code
+
+
+def _speak_utf_8() -> None:
+    """Write UTF-8 into pipes and files, as on other systems; Windows would take a code page that lacks most letters."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8")

@@ -109,7 +109,7 @@ def load(
 
 
 def _is_file(route: str) -> bool:
-    return route.endswith(".toml") or os.sep in route
+    return route.endswith(".toml") or "/" in route or os.sep in route
 
 
 def default_jobs() -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ from conformance.report.reader import read_report
 
 KEPT_SELECTIONS = 10
 """How many selections of one suite in one environment are remembered."""
+
+KEPT_SUITES = 50
 
 Line = Mapping[str, Any]
 
@@ -74,9 +78,11 @@ class History:
             Path(part).unlink(missing_ok=True)
         for path in self._oldest_first()[:-KEPT_SELECTIONS]:
             path.unlink(missing_ok=True)
+        for folder in _by_age(self._folder.parent.iterdir())[:-KEPT_SUITES]:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _oldest_first(self) -> list[Path]:
-        return sorted(self._folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
+        return _by_age(self._folder.glob("*.jsonl"))
 
 
 def history_of(catalog: Catalog, environment: str) -> History:
@@ -92,6 +98,15 @@ def history_of(catalog: Catalog, environment: str) -> History:
     name = "-".join([*(Path(file).stem for file in files), environment.replace("/", "-")])
     cache = platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)
     return History(cache / "reports" / f"{name[:80]}-{suite}")
+
+
+def _by_age(paths: Iterable[Path]) -> list[Path]:
+    """Return `paths` from the one that was changed first to the one that was changed last."""
+    ages = []
+    for path in paths:
+        with suppress(FileNotFoundError):  # another run has just put it away
+            ages.append((path.stat().st_mtime_ns, path))
+    return [path for _, path in sorted(ages)]
 
 
 def _digest(text: str) -> str:

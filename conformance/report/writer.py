@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ class ReportWriter:
 
     def __init__(self, stream: IO[str], name: str) -> None:
         """Write to `stream`, called `name` in messages."""
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(newline="\n")  # on Windows as well, so that a report is the same everywhere
         self._stream = stream
         self._name = name
         self._counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import MATRIX, Finished, run_cli, valid_report
 
-from conformance.report.history import KEPT_SELECTIONS
+from conformance.report.history import KEPT_SELECTIONS, KEPT_SUITES
 
 LOSES = 'argv = ["sh", "-c", "sh {{body_file}}; exit 0"]'
 KEEPS = 'argv = ["sh", "-c", "{{body}}"]'
@@ -93,6 +93,18 @@ def test_only_the_newest_selections_are_kept(tmp_path: Path) -> None:
     assert len(kept(tmp_path)) == KEPT_SELECTIONS
     assert first in kept(tmp_path)
     assert not first.with_name("0.jsonl").exists()
+
+
+def test_only_the_newest_suites_are_kept(tmp_path: Path) -> None:
+    run(tmp_path)
+    suites = kept(tmp_path)[0].parents[1]
+    for number in range(KEPT_SUITES):
+        (suites / f"suite-{number}").mkdir()
+        os.utime(suites / f"suite-{number}", ns=(number, number))
+    run(tmp_path)
+    assert len(kept(tmp_path)) == 1
+    assert len(list(suites.iterdir())) == KEPT_SUITES
+    assert not (suites / "suite-0").exists()
 
 
 def test_a_cache_that_cannot_be_written_is_told_and_changes_no_result(tmp_path: Path) -> None:

@@ -30,7 +30,11 @@ def test_list_names_every_case_once_and_sorted() -> None:
 def test_list_of_fixtures_routes_and_matrices() -> None:
     catalog = load_catalog(["core"])
     assert call_cli("list", "routes").out.splitlines() == [route.id for route in catalog.routes]
-    assert set(call_cli("list", "fixtures", "full").out.splitlines()) == {fixture.id for fixture in catalog.fixtures}
+    listed = {name: set(call_cli("list", "fixtures", name).out.splitlines()) for name in ("full", "windows")}
+    assert listed["full"] | listed["windows"] == {fixture.id for fixture in catalog.fixtures}
+    assert listed["windows"] - listed["full"] == {
+        f.id for f in catalog.fixtures if f.dialects <= {"cmd", "powershell5"}
+    }
     assert call_cli("list", "matrices").out.splitlines() == list(matrix_names())
 
 
@@ -88,7 +92,7 @@ def test_show_a_case_as_json() -> None:
 
 def test_show_a_fixture() -> None:
     shown = json.loads(call_cli("show", "exit-codes/exit-7", "--json").out)
-    assert list(shown["body"]) == ["pwsh", "sh"]
+    assert list(shown["body"]) == ["cmd", "powershell5", "pwsh", "sh"]
     assert "route" not in shown
     assert "case" not in shown
     text = call_cli("show", "exit-codes/exit-7").out

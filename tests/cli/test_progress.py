@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from conftest import COMMAND, MATRIX, command_environment, run_cli
 
-pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+if sys.platform == "win32":
+    pytest.skip("this system has no pseudo-terminals", allow_module_level=True)
+
+import fcntl
+import pty
+import termios
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def in_terminal(folder: Path, columns: int, term: str, matrix: str = MATRIX) -> str:
     """Run `conformance run` in a terminal of `columns` columns and return all that it sent there."""
-    import fcntl
-    import struct
-    import termios
-
     (folder / "matrix.toml").write_text(matrix)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))

@@ -34,6 +34,7 @@ from conformance.process.windows import (
     windows_environment,
 )
 from conformance.status import Exited, FailedToStart
+from conformance.witness import Witness
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="runs /bin/sh")
 wide = pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the layouts are those of 64 bits")
@@ -294,6 +295,23 @@ def test_a_pipe_that_somebody_outside_holds_open_keeps_nobody_waiting(
 
 
 @posix
+def test_what_somebody_outside_writes_in_time_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threaded, "DRAIN_SECONDS", 0.0)
+    launch = leader_launch(tmp_path, "mkfifo go; (read -r _ <go; echo late) & exit 7")
+
+    class Job(LeaderJob):
+        def others(self, process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+            if (tmp_path / "go").exists():  # the process has ended; now the other one may go on
+                (tmp_path / "go").write_text("\n")
+                (tmp_path / "go").unlink()
+            return []
+
+    with closing(Cancellation()) as cancellation:
+        completed = run_in_job(launch, cancellation, lambda: entered(Job(None)), failed_to_start)
+    assert (completed.status, completed.stdout.tail) == (Exited(7), b"late\n")
+
+
+@posix
 @pytest.mark.parametrize("code", [0, 7, 255, 256, 259, 300, 0xC0000005, 0xFFFFFFFF])
 def test_every_unsigned_32_bit_code_is_kept(code: int, tmp_path: Path) -> None:
     launch = leader_launch(tmp_path, "exit 0")
@@ -305,3 +323,16 @@ def test_every_unsigned_32_bit_code_is_kept(code: int, tmp_path: Path) -> None:
 @contextmanager
 def entered(job: LeaderJob) -> Iterator[LeaderJob]:
     yield job
+
+
+@pytest.mark.parametrize(
+    ("code", "given"),
+    [("0", 0), ("255", 255), ("2147483647", 2**31 - 1), ("3221225477", -1073741819), ("4294967295", -1)],
+)
+def test_the_witness_exits_with_all_32_bits(
+    code: str, given: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exits: list[int] = []
+    monkeypatch.setattr(os, "_exit", exits.append)
+    Witness(str(tmp_path / "record")).perform(["exit", code])
+    assert exits == [given], "os._exit takes a signed C int"

@@ -254,3 +254,10 @@ def test_a_full_disk_is_a_harness_error_that_says_what_to_do() -> None:
         writer.header(catalog(), (), {})
     with pytest.raises(OSError, match="No space left"):
         stream.close()
+
+
+def test_a_report_has_plain_line_ends_whatever_the_system_writes(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    with path.open("w", encoding="utf-8", newline="\r\n") as stream:
+        ReportWriter(stream, "the report").result({"kind": "result", "result": "pass"})
+    assert path.read_bytes() == b'{"kind": "result", "result": "pass"}\n'
