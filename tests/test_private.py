@@ -76,10 +76,9 @@ class Machine:
         assert "Traceback" not in completed.stderr
         yield "standard output", completed.stdout
         yield "standard error", completed.stderr
-        for folder in (self.project, self.home / ".cache"):
-            for path in folder.rglob("*"):
-                if path.is_file() and path.name != "matrix.toml":
-                    yield path.name, path.read_text(encoding="utf-8")
+        for path in self.home.rglob("*"):
+            if path.is_file() and path.name not in ("matrix.toml", "pwsh"):
+                yield path.name, path.read_text(encoding="utf-8")
 
     def secrets(self) -> list[str]:
         host = socket.gethostname()
@@ -118,6 +117,10 @@ def _strings(value: Any) -> Iterator[str]:
         [*COMMAND, "list", "cases", "full"],
         [*COMMAND, "show", "exit-codes/exit-7/pwsh-preserving"],
         [*COMMAND, "--help"],
+        [*COMMAND, "run", "{home}/no-such-matrix.toml"],
+        [*COMMAND, "run", "{home}/project/matrix.toml", "--report", "{home}/report.jsonl", "--fail-fast"],
+        [*COMMAND, "run", "matrix.toml", "--report", "{home}/no/such/folder/report.jsonl"],
+        [*COMMAND, "run", "--route", "{home}/project/matrix.toml"],
         [sys.executable, "-m", "pytest", "-q", "--conformance-report=r.jsonl", "--junit-xml=j.xml",
          "-p", "no:cacheprovider", "--conformance-matrices=matrix.toml", "-rA"],
     ],
@@ -126,7 +129,7 @@ def _strings(value: Any) -> Iterator[str]:
 def test_nothing_private_is_shown(command: list[str], temporary: str, tmp_path: Path) -> None:
     machine = Machine(tmp_path, temporary)
     seen = 0
-    for name, output in machine.outputs(*command):
+    for name, output in machine.outputs(*(word.replace("{home}", str(machine.home)) for word in command)):
         for text in decoded(output):
             seen += len(text)
             for secret in machine.secrets():

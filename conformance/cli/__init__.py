@@ -56,7 +56,9 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         error.show()
         return error.exit_code
     except ConformanceError as error:
-        click.echo(f"conformance: {printable(str(error))}", err=True)
+        from conformance.runners.local import public_path  # here, since `--version` need not wait for it
+
+        click.echo(f"conformance: {printable(public_path(str(error)))}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return InterruptedRunError.exit_code

@@ -19,6 +19,7 @@ from conformance.errors import UsageError
 from conformance.report.findings import missing_shells
 from conformance.report.history import Earlier, history_of
 from conformance.report.writer import ReportWriter
+from conformance.runners.local import public_path
 from conformance.selection import Shard
 from conformance.views.terminal import changes, console_for_logs, grid, summary
 
@@ -92,9 +93,7 @@ def _remember(catalog: Catalog, selection: str, lines: Sequence[Mapping[str, Any
         earlier = history.earlier()
         history.keep(selection, lines)
     except (OSError, RuntimeError) as error:
-        click.echo(
-            f"conformance: this run is not remembered: {error}. Set XDG_CACHE_HOME to a folder of yours.", err=True
-        )
+        _say(f"conformance: this run is not remembered: {error}. Set XDG_CACHE_HOME to a folder of yours.")
         return None
     return earlier
 
@@ -110,19 +109,19 @@ def _show(outcome: Outcome, routes: list[str], suite: str, earlier: Earlier | No
 
 def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -> None:
     if outcome.unwritten is not None:
-        click.echo(f"conformance: {outcome.unwritten}", err=True)
+        _say(f"conformance: {outcome.unwritten}")
     elif len(outcome.results) < len(plan.cases):
         reason = "interrupted" if outcome.interrupted else "stopped"
-        click.echo(
-            f"conformance: {reason} after {len(outcome.results)} of {len(plan.cases)} cases; "
-            f"the report {report} is incomplete",
-            err=True,
-        )
+        done = f"{len(outcome.results)} of {len(plan.cases)} cases"
+        _say(f"conformance: {reason} after {done}; the report {report} is incomplete")
     else:
-        click.echo(f"report: {report}", err=True)
+        _say(f"report: {report}")
     for shell in missing:
-        click.echo(
+        _say(
             f"conformance: {shell} is required and missing, so this run proves nothing about it; "
-            "install it, or pass --allow-unavailable to go without",
-            err=True,
+            "install it, or pass --allow-unavailable to go without"
         )
+
+
+def _say(sentence: str) -> None:
+    click.echo(public_path(sentence), err=True)
