@@ -90,6 +90,30 @@ def run_cli(
     return Finished(completed.returncode, completed.stdout, completed.stderr)
 
 
+def run_on_terminal(columns: int, changes: Mapping[str, str | None], *arguments: str, cwd: Path, code: int = 0) -> str:
+    """Run the command on a terminal of that many columns, and return all that it sent there. It must exit `code`."""
+    import pty  # there is none on Windows
+
+    controller, terminal = pty.openpty()  # type: ignore[attr-defined, unused-ignore]
+    environment = command_environment({"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "24", **changes})
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=environment, cwd=cwd
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        while True:
+            try:
+                part = os.read(controller, 65536)
+            except OSError:  # what Linux says when the last writer has gone
+                break
+            if not part:
+                break
+            shown += part
+    os.close(controller)
+    assert process.returncode == code, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
 def call_cli(*arguments: str | Path) -> Finished:
     """Call the command inside this process: much cheaper, and enough where nothing is run."""
     out, err = io.StringIO(), io.StringIO()

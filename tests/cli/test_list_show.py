@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, call_cli, command_environment, run_cli
+from conftest import COMMAND, call_cli, command_environment, run_cli, run_on_terminal
 
 from conformance.catalog import load_catalog, matrix_names
 from conformance.cli import SUBCOMMANDS
@@ -203,28 +202,6 @@ def test_bad_usage(arguments: tuple[str, ...]) -> None:
     finished = call_cli(*arguments)
     assert (finished.code, finished.out) == (2, "")
     assert "Error: " in finished.err
-
-
-def run_on_terminal(columns: int, changes: dict[str, str | None], *arguments: str, cwd: Path) -> str:
-    """Run the command on a terminal of that many columns, and return what it showed there."""
-    controller, terminal = pty.openpty()  # type: ignore[attr-defined, unused-ignore]
-    environment = command_environment({"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "24", **changes})
-    with subprocess.Popen(
-        [*COMMAND, *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=environment, cwd=cwd
-    ) as process:
-        os.close(terminal)
-        shown = b""
-        while True:
-            try:
-                part = os.read(controller, 65536)
-            except OSError:  # what Linux says when the last writer has gone
-                break
-            if not part:
-                break
-            shown += part
-    os.close(controller)
-    assert process.returncode == 0, shown
-    return shown.decode().replace("\r\n", "\n")
 
 
 def test_lines_of_list_and_show_are_never_wrapped_nor_coloured(tmp_path: Path) -> None:

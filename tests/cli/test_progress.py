@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import re
-import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, MATRIX, command_environment, run_cli
-
-if sys.platform == "win32":
-    pytest.skip("this system has no pseudo-terminals", allow_module_level=True)
-
-import fcntl
-import pty
-import termios
+from conftest import MATRIX, run_cli, run_on_terminal
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def in_terminal(folder: Path, columns: int, term: str, matrix: str = MATRIX) -> str:
-    """Run `conformance run` in a terminal of `columns` columns and return all that it sent there."""
-    (folder / "matrix.toml").write_text(matrix)
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-    process = subprocess.Popen(
-        [*COMMAND, "run", "matrix.toml"],
-        cwd=folder,
-        env=command_environment({"TERM": term, "XDG_CACHE_HOME": str(folder / "cache")}),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    sent = b""
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError:  # Linux says so when the other side is closed
-            break
-        if not chunk:
-            break
-        sent += chunk
-    os.close(ours)
-    assert process.wait() == 1
-    return sent.decode()
+def on_terminal(folder: Path, columns: int, term: str = "xterm-256color") -> str:
+    """Run a matrix with one case that fails on a terminal, and return all that was sent there."""
+    (folder / "matrix.toml").write_text(MATRIX)
+    return run_on_terminal(columns, {"TERM": term}, "run", "matrix.toml", cwd=folder, code=1)
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_a_terminal_shows_a_bar_that_fits_and_goes_away(columns: int, tmp_path: Path) -> None:
-    sent = in_terminal(tmp_path, columns, "xterm-256color")
+    sent = on_terminal(tmp_path, columns)
     bars = [row for row in re.split(r"[\r\n]+", CONTROL.sub("", sent)) if row.startswith("cases")]
     assert any(re.fullmatch(r"cases [━╸╺]{5,40} +[0-4]/4 \d:\d\d:\d\d *", row) for row in bars), bars
     assert max(map(len, bars)) <= columns
@@ -60,20 +27,10 @@ def test_a_terminal_shows_a_bar_that_fits_and_goes_away(columns: int, tmp_path: 
     assert re.search(r"FAIL 7>0 exit-codes/exit-7/always-0", CONTROL.sub("", sent))
 
 
-@pytest.mark.parametrize("columns", [40, 200])
-def test_the_grid_fits_a_terminal(columns: int, tmp_path: Path) -> None:
-    routes = MATRIX[MATRIX.index("[[route]]") :]
-    more = routes.replace('"faithful"', '"third-route"').replace('"always-0"', '"fourth-route"')
-    sent = CONTROL.sub("", in_terminal(tmp_path, columns, "xterm-256color", matrix=MATRIX + more))
-    grid = sent[sent.index("fixture  ") :].split("\r\n\r\n")[0].split("\r\n")
-    assert max(len(row.rstrip()) for row in grid) <= columns
-    assert ("FAIL 7>0" in "\n".join(grid)) == (columns == 200)
-
-
 def test_a_dumb_terminal_gets_plain_lines(tmp_path: Path) -> None:
-    sent = in_terminal(tmp_path, 80, "dumb")
+    sent = on_terminal(tmp_path, 80, "dumb")
     assert "\x1b" not in sent
-    assert "4 of 4 cases\r\n" in sent
+    assert "4 of 4 cases\n" in sent
 
 
 @pytest.mark.parametrize("variables", [{}, {"CI": "true", "GITHUB_ACTIONS": "true"}, {"FORCE_COLOR": "1"}])
@@ -86,15 +43,6 @@ def test_a_log_gets_lines_and_no_moving_bar(variables: dict[str, str], tmp_path:
     assert "\nFAIL 7>0 exit-codes/exit-7/always-0\n" in "\n" + plain
     assert not re.search(r"\x1b\[(\?25|\d*[AK])", finished.err), "nothing moves the cursor"
     assert ("\x1b[" in finished.out) == ("FORCE_COLOR" in variables)
-
-
-def test_a_narrow_pipe_never_breaks_a_row(tmp_path: Path) -> None:
-    (tmp_path / "matrix.toml").write_text(MATRIX)
-    narrow, wide = (run_cli("run", "matrix.toml", cwd=tmp_path, env={"COLUMNS": columns}) for columns in ("40", "200"))
-    assert narrow.out == wide.out
-    assert re.search(
-        r"^exit-codes/exit-7 +FAIL 7>0 +ok *$|^exit-codes/exit-7 +ok +FAIL 7>0 *$", narrow.out, re.MULTILINE
-    )
 
 
 def test_one_broken_route_does_not_fill_the_log(tmp_path: Path) -> None:
