@@ -299,9 +299,9 @@ def test_a_child_that_holds_the_pipes_is_listed_and_killed_and_the_code_is_the_s
     body = f"sleep {FOREVER} & echo $! >child; exit 7"
     completed = harness.run(harness.launch(body, linger=AT_ONCE))
     assert completed.status == Exited(7)
-    assert [(leftover.pid, leftover.command) for leftover in completed.leftovers] == [
-        (harness.pid("child"), f"sleep {FOREVER}")
-    ]
+    (leftover,) = completed.leftovers
+    assert leftover.pid == harness.pid("child")
+    assert leftover.command in (f"sleep {FOREVER}", f"/bin/sh -c {body}"), "a fork that became sleep, or not yet"
     assert not psutil.pid_exists(harness.pid("child"))
 
 
