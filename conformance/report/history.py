@@ -44,7 +44,7 @@ class History:
     """The kept reports of one suite in one environment: one for each selection, the last that ran to its end."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep the reports in `folder`, which need not exist."""
+        """Keep the reports in `folder`, which need not exist; it lies in `reports` in the cache."""
         self._folder = folder
 
     def earlier(self) -> Earlier | None:
@@ -68,7 +68,10 @@ class History:
 
         Raises OSError where the cache cannot be written.
         """
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reports, cache = self._folder.parents[:2]
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (cache, reports, self._folder):  # `parents` would leave the modes to the umask
+            folder.mkdir(mode=0o700, exist_ok=True)
         descriptor, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:

@@ -118,7 +118,11 @@ def test_a_cache_that_cannot_be_written_is_told_and_changes_no_result(tmp_path: 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 def test_others_cannot_read_what_is_kept(tmp_path: Path) -> None:
-    run(tmp_path)
+    before = os.umask(0o002)
+    try:
+        run(tmp_path)
+    finally:
+        os.umask(before)
     (report,) = kept(tmp_path)
-    assert report.parent.stat().st_mode & 0o077 == 0
-    assert report.stat().st_mode & 0o077 == 0
+    for path in (report, *report.parents[:3]):
+        assert path.stat().st_mode & 0o077 == 0, path
