@@ -282,16 +282,25 @@ def wait_for(command: "list[str]", variables: "dict[str, str]") -> int:
     path = shutil.which(command[0], path=variables.get("PATH"))
     if path is None:
         raise FileNotFoundError(command[0])
-    process = subprocess.Popen([path, *command[1:]], env=variables)
+    children: list[subprocess.Popen[bytes]] = []
+    early = []  # signals that came before the child was known
+
+    def pass_on(number: int, _: object) -> None:
+        early.append(number)
+        for child in children:
+            child.send_signal(number)
+
     handlers = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
     if sys.platform != "win32":
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            handlers[number] = signal.signal(number, lambda number, _: process.send_signal(number))
+        handlers.update({name: signal.signal(name, pass_on) for name in (signal.SIGTERM, signal.SIGHUP)})
     try:
-        code = process.wait()
+        children.append(subprocess.Popen([path, *command[1:]], env=variables))
+        for number in early:
+            children[0].send_signal(number)
+        code = children[0].wait()
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for name, handler in handlers.items():
+            signal.signal(name, handler)
     if sys.platform == "win32":
         return code - 2**32 if code >= 2**31 else code  # sys.exit takes a signed C int
     return 128 - code if code < 0 else code

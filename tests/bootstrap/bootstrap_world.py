@@ -110,7 +110,8 @@ def is_step(event, arguments):
 
 def fail(event, arguments):
     global count
-    if kind == "full" and event not in ("open", "os.mkdir", "os.rename") or not is_step(event, arguments):
+    takes_room = event in ("open", "os.rename") or event == "os.mkdir" and not os.path.exists(arguments[0])
+    if not is_step(event, arguments) or kind == "full" and not takes_room:
         return
     count += 1
     if kind == "list" or kind == "full" and number == 0:

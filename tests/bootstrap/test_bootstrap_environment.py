@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -67,6 +68,17 @@ def test_an_environment_nobody_uses_is_removed_by_the_next_set_up(world: World) 
     world.start("run")
     assert not old.exists()
     assert len(list(world.cache.glob("env-*-*"))) == 1
+
+
+def test_a_finished_environment_serves_from_a_cache_that_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def utime(path: str) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", path)
+
+    (tmp_path / "env-key.stamp").write_text(str(tmp_path))
+    monkeypatch.setattr(os, "utime", utime)
+    assert bootstrap.find_environment(tmp_path, "key") == tmp_path
 
 
 @posix
