@@ -510,14 +510,18 @@ def build_environment(cache: Path, key: str, source: str, *, yes: bool) -> Path:
         sweep(cache)
         environment = Path(tempfile.mkdtemp(prefix=f"env-{key}-", dir=cache))
         say(f"setting up a private environment in {environment}")
-        leans_on = fill(environment, source, yes=yes)
-        command = program(environment, "conformance")
-        if not command.exists():
-            raise SetupError(f"expected pip to make {command}: declare it in [project.scripts]")
-        part = stamp.with_suffix(".part")
-        lines = [environment, command, Path(base_python()).resolve(), *leans_on]
-        part.write_text("\n".join(map(str, lines)), encoding="utf-8", errors="surrogateescape")
-        part.replace(stamp)
+        try:
+            leans_on = fill(environment, source, yes=yes)
+            command = program(environment, "conformance")
+            if not command.exists():
+                raise SetupError(f"expected pip to make {command}: declare it in [project.scripts]")
+            part = stamp.with_suffix(".part")
+            lines = [environment, command, Path(base_python()).resolve(), *leans_on]
+            part.write_text("\n".join(map(str, lines)), encoding="utf-8", errors="surrogateescape")
+            part.replace(stamp)
+        except BaseException:
+            shutil.rmtree(environment, ignore_errors=True)
+            raise
         return environment
 
 
@@ -581,10 +585,12 @@ def fill_from_index(environment: Path, tools: "list[str]") -> None:
         raise IndexMissing("this Python has no ensurepip to make an environment with pip")
     if find_spec("pip"):
         probe_index(sys.executable, tools)
-    code, output = call([base_python(), "-I", "-m", "venv", str(environment)])
+    python = str(program(environment, "python"))
+    code, output = call([base_python(), "-I", "-m", "venv", "--without-pip", str(environment)])
+    if not code:  # asked for by itself, as venv would keep to itself why it failed
+        code, output = call([python, "-I", "-m", "ensurepip", "--default-pip"])
     if code:
         raise IndexMissing(f"this Python makes no environment ({telling_line(output)})")
-    python = str(program(environment, "python"))
     if not find_spec("pip"):
         probe_index(python, tools)
     say("installing the project and what it needs from the package index")
@@ -760,7 +766,8 @@ def install_tool(folder: Path, version: str) -> None:
     home = os.environ.get("HOME") or os.environ.get("USERPROFILE") or ""
     if "DOTNET_CLI_HOME" not in os.environ and not os.access(home, os.W_OK):
         settings["DOTNET_CLI_HOME"] = str(folder.parent / "dotnet-home")  # dotnet does nothing without a home
-    install = ["tool", "install", "PowerShell", "--version", version, "--tool-path", str(folder)]
+    # Detailed, as dotnet would keep to itself why a download failed.
+    install = ["tool", "install", "PowerShell", "--version", version, "-v", "d", "--tool-path", str(folder)]
     # Started in the cache, so that no global.json or nuget.config of the current directory has a say.
     code, output = call([dotnet, *install], cwd=folder.parent, seconds=DOTNET_SECONDS, variables=settings)
     if code:
@@ -952,7 +959,8 @@ def telling_line(output: str) -> str:
 
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     lines.sort(key=lambda line: "error" in line.lower() and not line.startswith("note: "))
-    lines.sort(key=lambda line: line.startswith(("ERROR: ", "E: ")))  # pip's and apt's own; the last one wins
+    own = ("ERROR: ", "E: ", "Unhandled exception: ")  # those of pip, apt and dotnet; the last one wins
+    lines.sort(key=lambda line: line.startswith(own))
     lines.sort(key=lambda line: line.startswith("Could not fetch URL "))  # pip's, on why it found nothing
     cause = lines[-1].rpartition("(Caused by ")[2] if lines else "it said nothing"
     return re.sub(r"<[^<>]* object at [^<>]*>: ", "", cause)[:300]

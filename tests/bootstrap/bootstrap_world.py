@@ -44,6 +44,7 @@ echo "python $*" >>"$WORLD/log"
 for last; do :; done
 case "$*" in
   *"-m venv"*) rm -rf "$last/bin"; mkdir -p "$last/bin"; ln -s "$0" "$last/bin/python" ;;
+  *"-m ensurepip"*) [ ! -e "$WORLD/no-pip" ] || { cat "$WORLD/no-pip"; exit 1; } ;;
   *"pip download"*) [ -e "$WORLD/index" ] || { echo "ERROR: No matching distribution"; exit 1; } ;;
   *"pip install"*" -e "*)
     [ ! -e "$WORLD/kill" ] || kill -9 "$PPID"
@@ -77,7 +78,7 @@ echo "dotnet $*" >>"$WORLD/log"
 for last; do :; done
 printf '#!/bin/sh\\necho %s\\n' "$5" >"$last/pwsh"
 [ ! -e "$WORLD/kill" ] || kill -9 "$PPID"
-[ ! -e "$WORLD/broken" ] || { echo "error NU1301: no such source"; exit 1; }
+[ ! -e "$WORLD/broken" ] || { cat "$WORLD/broken"; exit 1; }
 chmod +x "$last/pwsh"
 """
 SUDO = 'while [ "$1" = -n ]; do shift; done; exec "$@"\n'
@@ -221,7 +222,7 @@ class World:
 
     def events(self) -> list[str]:
         """Take what the fakes noted since the last call: the program and the word that tells the step."""
-        words = ("venv", "download", "install", "update", "pytest")
+        words = ("venv", "ensurepip", "download", "install", "update", "pytest")
         lines = (self.folder / "log").read_text().splitlines()
         (self.folder / "log").write_text("")
         calls = [line.split() for line in lines if line.startswith(("python ", "apt-get ", "dotnet "))]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from bootstrap_world import (
+    DOTNET,
     Server,
     World,
     bootstrap,
@@ -108,18 +109,26 @@ def test_a_disk_that_gets_full_is_one_sentence_and_does_not_harm_the_next_start(
         raise
 
 
+NO_SPACE = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n"
+
+
 @posix
-@pytest.mark.parametrize("verb", ["download", "install"])
-def test_a_disk_that_gets_full_for_pip_is_no_reason_for_debian(world: World, verb: str) -> None:
-    world.become_debian()
-    complaint = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
-    if verb == "install":
-        world.mark("broken", complaint + "\n")
-    else:
-        python = (world.folder / "python").read_text()
-        world.program("python", python.replace("ERROR: No matching distribution", complaint))
-        world.unmark("index")
-    result = world.start("--yes", "run")
-    assert result.returncode == 3
+@pytest.mark.parametrize("step", ["pip download", "ensurepip", "pip install", "dotnet"])
+def test_a_disk_that_gets_full_for_a_program_is_no_reason_for_another_source(
+    step: str, empty: World, server: Server
+) -> None:
+    """Neither Debian's packages nor the archive of PowerShell would fit."""
+    empty.become_debian()
+    empty.program("bin/dotnet", DOTNET)
+    if step == "dotnet":
+        empty.start("run", CONFORMANCE_PWSH="/opt/mine")
+    if step == "pip download":
+        python = (empty.folder / "python").read_text()
+        empty.program("python", python.replace("ERROR: No matching distribution", NO_SPACE.strip()))
+        empty.unmark("index")
+    empty.mark("no-pip" if step == "ensurepip" else "broken", NO_SPACE)
+    result = empty.start("--yes", "run", CONFORMANCE_PWSH_ARCHIVES=server.url)
+    assert (result.returncode, result.stdout) == (3, "")
     assert "free some space" in result.stderr.splitlines()[-1]
-    assert "apt-get install" not in world.events()
+    assert "apt-get install" not in empty.events()
+    assert server.paths == []

@@ -79,7 +79,7 @@ def test_a_pwsh_on_path_or_of_the_user_is_left_alone(world: World) -> None:
 def test_without_a_usable_dotnet_the_release_archive_serves(bare: World, dotnet: str, server: Server) -> None:
     if dotnet == "broken":
         bare.program("bin/dotnet", DOTNET)
-        bare.mark("broken")
+        bare.mark("broken", "error NU1301: no such source")
     archive = pwsh_archive(ARCHIVE)
     bare.pin(ARCHIVE, archive)
     server.answer = whole(archive)

@@ -18,7 +18,8 @@ def test_a_second_start_sets_nothing_up_and_says_nothing(world: World) -> None:
     first = world.start("run", "--a", "b c")
     assert first.stdout.startswith("conformance run --a b c\n")
     assert "setting up" in first.stderr
-    assert world.events() == ["python download", "python venv", "python install", "python install"]
+    steps = ("download", "venv", "ensurepip", "install", "install")
+    assert world.events() == [f"python {step}" for step in steps]
     second = world.start("run")
     assert (second.returncode, second.stderr) == (0, "")
     assert world.events() == []
