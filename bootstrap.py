@@ -511,18 +511,22 @@ def build_environment(cache: Path, key: str, source: str, *, yes: bool) -> Path:
         environment = Path(tempfile.mkdtemp(prefix=f"env-{key}-", dir=cache))
         say(f"setting up a private environment in {environment}")
         try:
-            leans_on = fill(environment, source, yes=yes)
-            command = program(environment, "conformance")
-            if not command.exists():
-                raise SetupError(f"expected pip to make {command}: declare it in [project.scripts]")
-            part = stamp.with_suffix(".part")
-            lines = [environment, command, Path(base_python()).resolve(), *leans_on]
-            part.write_text("\n".join(map(str, lines)), encoding="utf-8", errors="surrogateescape")
-            part.replace(stamp)
+            write_stamp(stamp, environment, fill(environment, source, yes=yes))
         except BaseException:
             shutil.rmtree(environment, ignore_errors=True)
             raise
         return environment
+
+
+def write_stamp(stamp: Path, environment: Path, leans_on: "list[Path]") -> None:
+    """Declare `environment` finished; see `find_environment`."""
+    command = program(environment, "conformance")
+    if not command.exists():
+        raise SetupError(f"expected pip to make {command}: declare it in [project.scripts]")
+    part = stamp.with_suffix(".part")
+    lines = [environment, command, Path(base_python()).resolve(), *leans_on]
+    part.write_text("\n".join(map(str, lines)), encoding="utf-8", errors="surrogateescape")
+    part.replace(stamp)
 
 
 def sweep(cache: Path) -> None:
@@ -760,7 +764,7 @@ def install_tool(folder: Path, version: str) -> None:
     """Install the .NET tool PowerShell from NuGet in `folder`; raises SetupError."""
     dotnet = shutil.which("dotnet")
     if dotnet is None:
-        raise SetupError("there is no dotnet on PATH to install it with")
+        raise SetupError(f"there is no dotnet on PATH to install PowerShell {version} with")
     say(f"installing PowerShell {version} with dotnet")
     settings = {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1"}
     home = os.environ.get("HOME") or os.environ.get("USERPROFILE") or ""
