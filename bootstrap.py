@@ -162,17 +162,20 @@ def parse(argv: "list[str]") -> "Request | None":
             return None
         if option == "--yes" and not equals:
             request.yes = True
-        elif option in ("--from", "--pwsh"):
-            if not equals and words:
-                value = words.pop(0)
-            if option == "--from" and value not in SOURCES:
-                raise UsageError(f"--from expects index or debian, not {value!r}")
-            if option == "--pwsh" and not is_version(value):
-                raise UsageError(f"--pwsh expects a version such as {PWSH_ARCHIVE}, not {value!r}")
-            setattr(request, {"--from": "source", "--pwsh": "pwsh"}[option], value)
-        else:
+            continue
+        if option not in ("--from", "--pwsh"):
             expected = "--yes, --from, --pwsh or --help before run, test or exec"
             raise UsageError(f"unknown option {option!r}: expected {expected}")
+        if not equals and words:
+            value = words.pop(0)
+        if option == "--from":
+            if value not in SOURCES:
+                raise UsageError(f"--from expects index or debian, not {value!r}")
+            request.source = value
+        else:
+            if not is_version(value):
+                raise UsageError(f"--pwsh expects a version such as {PWSH_ARCHIVE}, not {value!r}")
+            request.pwsh = value
     if not words:
         raise UsageError("expected what to do: run, test or exec")
     if words[0] not in ("run", "test", "exec"):
@@ -290,7 +293,7 @@ def wait_for(command: "list[str]", variables: "dict[str, str]") -> int:
         for child in children:
             child.send_signal(number)
 
-    handlers = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
+    handlers = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}  # the child would inherit SIG_IGN
     if sys.platform != "win32":
         handlers.update({name: signal.signal(name, pass_on) for name in (signal.SIGTERM, signal.SIGHUP)})
     try:
@@ -728,10 +731,10 @@ def install_pwsh(cache: Path, version: str) -> Path:
                 failure = error
     if version:
         known = ", ".join(known_archives()) or "none"
-        way_out = f"mend that, or ask for a version that needs no .NET SDK on {archive_platform()} ({known})"
+        advice = f"mend that, or ask for a version that needs no .NET SDK on {archive_platform()} ({known})"
     else:
-        way_out = "install PowerShell 7 or the .NET SDK 10, or set CONFORMANCE_PWSH to a pwsh"
-    raise SetupError(f"PowerShell {version or 7} cannot be installed: {failure}: {way_out}") from failure
+        advice = "install PowerShell 7 or the .NET SDK 10, or set CONFORMANCE_PWSH to a pwsh"
+    raise SetupError(f"PowerShell {version or 7} cannot be installed: {failure}: {advice}") from failure
 
 
 def install_complete(folder: Path, version: str, install: "Callable[[Path, str], None]") -> Path:
