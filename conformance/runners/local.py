@@ -168,16 +168,26 @@ class LocalPlace:
 
 def _cleared(folder: Path) -> bool:
     """Delete the files of a case, and tell whether its folder is as new; what a hook did to it must meet no other."""
+    kept = 0
     try:
-        for path in folder.iterdir():
-            if path.name not in (WORKING, TEMPORARY):
-                path.unlink()
-        kept = (folder / WORKING, folder / TEMPORARY)
-        return all(stat.S_IMODE(path.lstat().st_mode) == PRIVATE for path in (folder, *kept)) and not any(
-            any(path.iterdir()) for path in kept
-        )
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name not in (WORKING, TEMPORARY):
+                    Path(entry).unlink()
+                elif _is_private(entry.stat(follow_symlinks=False)) and _is_empty(entry):
+                    kept += 1
+        return kept == 2 and _is_private(folder.stat())
     except OSError:
         return False
+
+
+def _is_private(status: os.stat_result) -> bool:
+    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == PRIVATE
+
+
+def _is_empty(folder: os.PathLike[str]) -> bool:
+    with os.scandir(folder) as entries:
+        return next(entries, None) is None
 
 
 def _public_leftover(leftover: Leftover) -> Leftover:
