@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 
 from conformance.catalog.fixtures import read_fixtures
@@ -41,15 +42,19 @@ class Catalog:
 
     def cases(self) -> tuple[Case, ...]:
         """Return every case, sorted by id."""
+        return self._cases
+
+    @cached_property
+    def _cases(self) -> tuple[Case, ...]:
         shared = tuple(glob for matrix in self.matrices for glob in matrix.fixtures)
-        found = {
-            case.id: case
-            for matrix in self.matrices
-            for fixture in matching_fixtures(self.fixtures, matrix.fixtures or shared)
-            for route in matrix.routes
-            if fixture.dialects & set(route.dialects)
-            for case in [Case(fixture, route)]
-        }
+        found = {}
+        for matrix in self.matrices:
+            for fixture in matching_fixtures(self.fixtures, matrix.fixtures or shared):
+                dialects = fixture.dialects
+                for route in matrix.routes:
+                    if not dialects.isdisjoint(route.dialects):
+                        case = Case(fixture, route)
+                        found[case.id] = case
         return tuple(found[id_] for id_ in sorted(found))
 
 

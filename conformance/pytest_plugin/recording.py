@@ -108,6 +108,8 @@ class _Recorder:
             terminalreporter.section("conformance", red=True, bold=True)
         for statement in self._statements:
             terminalreporter.write_line(f"conformance: {statement}")
+        if self._writer is not None and self._lines and self._unwritten is None:
+            terminalreporter.write_line(f"report: {self._config.getoption('--conformance-report')}")
 
     def pytest_unconfigure(self) -> None:
         """Close the report."""
