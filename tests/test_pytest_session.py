@@ -172,7 +172,7 @@ def test_junit_names_the_cases_and_their_results(project: pytest.Pytester, optio
 
 
 PROGRAM = """
-import ctypes, os, signal, sys, tempfile, pytest
+import ctypes, gc, os, signal, sys, tempfile, pytest
 
 def state():
     reaper = ctypes.c_int(-1)
@@ -180,7 +180,8 @@ def state():
         ctypes.CDLL(None).prctl(37, ctypes.byref(reaper), 0, 0, 0)
     handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
     folders = sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith("conformance-"))
-    return handlers, signal.pthread_sigmask(signal.SIG_BLOCK, ()), reaper.value, folders, sorted(os.listdir("/dev/fd"))
+    descriptors = sorted(os.listdir("/dev/fd"))
+    return handlers, signal.pthread_sigmask(signal.SIG_BLOCK, ()), reaper.value, folders, descriptors, gc.isenabled()
 
 class Peek:
     def pytest_runtest_logfinish(self):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +99,21 @@ class MatrixFile(pytest.File):
             catalog = load_catalog([str(self.path)])
         except CatalogError as error:
             raise self.CollectError(str(error)) from error
-        for case in catalog.cases():
-            yield CaseItem.from_parent(self, name=case.id, catalog=catalog, case=case, plugin=self._plugin)
+        with _garbage_collection_off():
+            for case in catalog.cases():
+                yield CaseItem.from_parent(self, name=case.id, catalog=catalog, case=case, plugin=self._plugin)
+
+
+@contextmanager
+def _garbage_collection_off() -> Iterator[None]:
+    """Spare the search for garbage among a hundred thousand objects that all stay: it takes a sixth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class CaseItem(pytest.Item):
