@@ -36,6 +36,7 @@ INHERITED_SIGNALS = (
     "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD",
 )  # fmt: skip
 """What a parent may have left ignored; Python itself restores SIGPIPE."""
+BURST_CHUNKS = 16
 DRAIN_SECONDS = 5.0
 """How long after the tree has been killed its pipes may take to end, in seconds."""
 
@@ -211,14 +212,15 @@ class _Exchange:
             self._close(self._stdin)
 
     def _receive(self, stream: IO[bytes]) -> None:
-        try:
-            chunk = os.read(stream.fileno(), CHUNK_BYTES)
-        except BlockingIOError:
-            return
-        if chunk:
+        for _ in range(BURST_CHUNKS):  # as long as more comes at once, which saves asking; then the others have a turn
+            try:
+                chunk = os.read(stream.fileno(), CHUNK_BYTES)
+            except BlockingIOError:
+                return
+            if not chunk:
+                self._close(stream)
+                return
             self._captures[stream].feed(chunk)
-        else:
-            self._close(stream)
 
     def _close(self, stream: IO[bytes]) -> None:
         self._selector.unregister(stream)
