@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -74,7 +75,8 @@ class Machine:
             check=False,
         )
         assert "Traceback" not in completed.stderr
-        yield "standard output", completed.stdout
+        # The one line of pytest's own that tells where it is.
+        yield "standard output", re.sub("^-+ generated xml file: .*\n", "", completed.stdout, flags=re.MULTILINE)
         yield "standard error", completed.stderr
         for path in self.home.rglob("*"):
             if path.is_file() and path.name not in ("matrix.toml", "pwsh"):
