@@ -243,7 +243,7 @@ class EnvironmentKey:
         found = _ENVIRONMENT_KEY.fullmatch(text)
         if found is None:
             raise ValueError(f"{text!r} is no environment key: expected os-architecture/shell-version/runner")
-        return cls(*found.groups())
+        return cls(*filter(None, found.groups()))
 
 
-_ENVIRONMENT_KEY = re.compile(r"([^-/]+)-([^/]+)/([^/]+?)-(\d[^/]*|unknown)/([^/]+)")
+_ENVIRONMENT_KEY = re.compile(r"([^-/]+)-([^/]+)/(?:([^/]+)-(unknown)|([^/]+?)-(\d[^/]*))/([^/]+)")

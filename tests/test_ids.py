@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.catalog import load_catalog
 from conformance.errors import NothingSelectedError
-from conformance.model import Case
+from conformance.model import Case, EnvironmentKey
 from conformance.selection import Selection
 
 
@@ -113,3 +113,22 @@ def test_an_exact_id_selects_itself_alone() -> None:
 
     assert fixtures("exit-codes/exit-2") == {"exit-codes/exit-2"}
     assert fixtures("exit-codes/exit-25") == {"exit-codes/exit-255"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local"),
+        EnvironmentKey("macos", "arm64", "pwsh", "7.6.0-preview.1", "docker"),
+        EnvironmentKey("linux", "x86_64", "my-own-tool", "unknown", "local"),
+        EnvironmentKey("windows", "amd64", "run-3.sh", "unknown", "local"),
+    ],
+)
+def test_an_environment_key_is_read_back(key: EnvironmentKey) -> None:
+    assert EnvironmentKey.parse(str(key)) == key
+
+
+@pytest.mark.parametrize("text", ["", "linux/bash-5.2.15/local", "linux-x86_64/bash/local", "linux-x86_64/bash-5.2.15"])
+def test_what_is_no_environment_key_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no environment key"):
+        EnvironmentKey.parse(text)

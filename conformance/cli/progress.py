@@ -32,7 +32,7 @@ def progress(total: int) -> Iterator[OnLine]:
     if sys.stderr.isatty() and not console.is_dumb_terminal:
         bar = BarColumn(bar_width=max(5, min(BAR_COLUMNS, console.width - BESIDE_BAR_COLUMNS)))
         columns = (TextColumn("cases"), bar, MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=console, transient=True, redirect_stdout=False) as display:
+        with Progress(*columns, console=console, transient=True) as display:
             task = display.add_task("cases", total=total)
             news = _News(console)
 

@@ -39,6 +39,12 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     assert "  ok -> FAIL 7>0  exit-codes/exit-7/always-0\n" in run(tmp_path).out
 
 
+def test_another_loss_of_the_same_kind_is_a_change(tmp_path: Path) -> None:
+    run(tmp_path)
+    again = run(tmp_path, matrix=MATRIX.replace("exit 0", "exit 1"))
+    assert "  FAIL 7>0 -> FAIL 7>1  exit-codes/exit-7/always-0\n" in again.out
+
+
 def test_a_case_is_compared_with_its_newest_result_whatever_was_selected(tmp_path: Path) -> None:
     run(tmp_path)
     run(tmp_path, "-k", "exit-7/always-0", matrix=MATRIX.replace(LOSES, KEEPS))
@@ -60,9 +66,9 @@ def test_the_kept_report_is_the_one_that_was_written(tmp_path: Path) -> None:
 
 
 def test_a_run_that_stopped_early_is_not_kept(tmp_path: Path) -> None:
-    run(tmp_path, "--fail-fast", "-j", "1", "--route", "always-0", "-k", "exit-7", "-k", "exit-0")
-    reports = kept(tmp_path)
-    assert all(valid_report(path).complete for path in reports)
+    stopped = run(tmp_path, "--fail-fast", "-j", "1", "-k", "exit-7", matrix=MATRIX.replace(KEEPS, LOSES))
+    assert "stopped after 1 of 2 cases" in stopped.err
+    assert kept(tmp_path) == []
 
 
 def test_another_suite_is_not_compared(tmp_path: Path) -> None:
