@@ -243,7 +243,7 @@ class EnvironmentKey:
         found = _ENVIRONMENT_KEY.fullmatch(text)
         if found is None:
             raise ValueError(f"{text!r} is no environment key: expected os-architecture/shell-version/runner")
-        return cls(*filter(None, found.groups()))
+        return cls(*(part for part in found.groups() if part is not None))
 
 
-_ENVIRONMENT_KEY = re.compile(r"([^-/]+)-([^/]+)/(?:([^/]+)-(unknown)|([^/]+?)-(\d[^/]*))/([^/]+)")
+_ENVIRONMENT_KEY = re.compile(r"([^-/]+)-([^/]+)/(?:([^/]*)-(unknown)|([^/]*?)-(\d[^/]*))/([^/]+)")

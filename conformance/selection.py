@@ -70,7 +70,7 @@ class Selection:
             and case.id in self.shard
         )
         if not selected:
-            raise NothingSelectedError(f"no case matches {self}: `conformance list cases full` names them all")
+            raise NothingSelectedError(f"no case matches {self}: `conformance list cases full windows` names them all")
         return selected
 
     def __str__(self) -> str:

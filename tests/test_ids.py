@@ -122,6 +122,8 @@ def test_an_exact_id_selects_itself_alone() -> None:
         EnvironmentKey("macos", "arm64", "pwsh", "7.6.0-preview.1", "docker"),
         EnvironmentKey("linux", "x86_64", "my-own-tool", "unknown", "local"),
         EnvironmentKey("windows", "amd64", "run-3.sh", "unknown", "local"),
+        EnvironmentKey("linux", "x86_64", "sh-5", "unknown", "local"),
+        EnvironmentKey("linux", "x86_64", "", "unknown", "local"),
     ],
 )
 def test_an_environment_key_is_read_back(key: EnvironmentKey) -> None:

@@ -73,6 +73,96 @@ def test_a_session_that_stops_early_leaves_an_incomplete_report(project: pytest.
     assert not report.complete
 
 
+@pytest.mark.parametrize("options", [[], ["-n2"]])
+def test_a_matrix_outside_of_the_project_is_recorded_as_well(
+    pytester: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory, options: list[str]
+) -> None:
+    matrix = tmp_path_factory.mktemp("elsewhere") / "matrix.toml"
+    matrix.write_text(MATRIX)
+    pytester.makeini(f"[pytest]\nconformance_matrices = {matrix}\n")
+    pytester.makepyfile(
+        "import pytest\n@pytest.mark.parametrize('name', ['foo.toml::exit-codes/bar'])\ndef test_mine(name): pass\n"
+    )
+    pytester.runpytest_subprocess("--conformance-report=r.jsonl", *options).assert_outcomes(passed=4, failed=1)
+    report = valid_report(pytester.path / "r.jsonl")
+    assert report.complete
+    assert (report.header["cases"], report.header["routes"]) == (4, ["faithful", "always-0"])
+
+
+def test_a_worker_that_crashes_leaves_an_incomplete_report(
+    pytester: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    matrix = tmp_path_factory.mktemp("elsewhere") / "matrix.toml"
+    matrix.write_text(MATRIX)
+    pytester.makeini(f"[pytest]\nconformance_matrices = {matrix}\n")
+    pytester.makepyfile(
+        crasher="import os\n"
+        "def pytest_runtest_setup(item):\n"
+        "    if item.name == 'exit-codes/exit-7/faithful': os._exit(1)\n"
+    )
+    result = pytester.runpytest_subprocess(
+        "-p", "crasher", "--conformance-report=r.jsonl", "-n2", "--max-worker-restart=0"
+    )
+    assert result.ret != 0
+    report = valid_report(pytester.path / "r.jsonl")
+    assert not report.complete
+    assert "exit-codes/exit-7/faithful" not in {line["id"] for line in report.results}
+    result.stdout.fnmatch_lines(["conformance: the report r.jsonl is incomplete"])
+
+
+def test_a_case_that_is_run_again_counts_once(project: pytest.Pytester) -> None:
+    write_matrix(project, MATRIX)
+    project.makeconftest(
+        "from _pytest.runner import runtestprotocol\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    if item.name == 'exit-codes/exit-0/faithful':\n"
+        "        runtestprotocol(item, nextitem=item, log=True)\n"
+    )
+    project.runpytest_subprocess("--conformance-report=r.jsonl", "--junit-xml=j.xml", "-k", "faithful")
+    report = valid_report(project.path / "r.jsonl")
+    assert report.footer is not None
+    assert (report.header["cases"], len(report.results), report.footer["results"]) == (2, 3, {"pass": 2})
+    for case in ET.parse(project.path / "j.xml").getroot().iter("testcase"):
+        names = [element.attrib["name"] for element in case.iter("property")]
+        assert sorted(names) == ["conformance_environment", "conformance_result"]
+
+
+def test_a_test_that_changes_the_folder_changes_no_finding(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nconformance_matrices = z.toml\n")
+    (project.path / "z.toml").write_text(MATRIX + DEVIATION.format(code=0))
+    project.makepyfile(test_a="import os\ndef test_moves(tmp_path): os.chdir(tmp_path)\n")
+    assert project.runpytest_subprocess("--conformance-report=r.jsonl").ret == pytest.ExitCode.OK
+
+
+def test_matrices_that_do_not_go_together_are_a_usage_error(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nconformance_matrices = a.toml b.toml\n")
+    for name in ("a.toml", "b.toml"):
+        (project.path / name).write_text(MATRIX)
+    result = project.runpytest_subprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the route 'faithful' stands already at *"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("option", ["--conformance-report=r.jsonl", "--shard=1/2"])
+def test_an_option_without_a_matrix_is_a_usage_error(pytester: pytest.Pytester, option: str) -> None:
+    pytester.makepyfile(test_mine="def test_mine(): pass")
+    result = pytester.runpytest_subprocess(option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{option.partition('=')[0]} needs a matrix*"])
+
+
+def test_a_session_without_a_case_leaves_the_last_report_alone(project: pytest.Pytester) -> None:
+    write_matrix(project, MATRIX)
+    project.makepyfile(test_mine="def test_mine(): pass")
+    (project.path / "r.jsonl").write_text("precious")
+    for arguments in (["test_mine.py"], ["--markers"], ["-k", "nonesuch"]):
+        project.runpytest_subprocess("--conformance-report=r.jsonl", *arguments)
+    project.runpytest_subprocess("--conformance-report=new.jsonl", "test_mine.py")
+    assert (project.path / "r.jsonl").read_text() == "precious"
+    assert not (project.path / "new.jsonl").exists()
+
+
 def test_collecting_writes_no_report(project: pytest.Pytester) -> None:
     write_matrix(project, MATRIX)
     (project.path / "r.jsonl").write_text("precious")
@@ -147,13 +237,13 @@ def test_a_shard_leaves_other_tests_alone(project: pytest.Pytester) -> None:
     assert sum(count["passed"] for count in counts) == 2 + 2
 
 
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/b", "1/0"])
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/b", "1/0", ""])
 def test_a_shard_that_is_none_is_a_usage_error(project: pytest.Pytester, shard: str) -> None:
     write_matrix(project, MATRIX)
-    result = project.runpytest_subprocess("--shard", shard)
+    result = project.runpytest_subprocess(f"--shard={shard}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*--shard '{shard}' is no shard: expected K/N*"])
-    assert call_cli("run", "--shard", shard).code == 2
+    assert call_cli("run", f"--shard={shard}").code == 2
 
 
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -125,9 +126,9 @@ def display_name(path: Path) -> str:
     """Return the name of the matrix file `path` in messages and reports, where a user's home must not be shown."""
     if path.parent == data_folder("matrices"):
         return f"matrices/{path.name}"
-    for folder, shown in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
-        if path.is_relative_to(folder):
-            return str(shown / path.relative_to(folder))
+    for find, shown in ((Path.cwd, Path()), (Path.home, Path("~"))):
+        with suppress(OSError, RuntimeError, ValueError):  # gone, unknown, or not above it
+            return str(shown / path.relative_to(find()))
     return str(path)
 
 

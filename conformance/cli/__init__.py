@@ -48,8 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
-    if sys.platform == "win32":
-        _speak_utf_8()
+    _write_any_text()
     try:
         return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
@@ -72,8 +71,9 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return HarnessError.exit_code
 
 
-def _speak_utf_8() -> None:
-    """Write UTF-8 into pipes and files, as on other systems; Windows would take a code page that lacks most letters."""
+def _write_any_text() -> None:
+    """Write what an encoding lacks as an escape; on Windows, let pipes and files have UTF-8 as elsewhere."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
-            stream.reconfigure(encoding="utf-8")
+        if isinstance(stream, io.TextIOWrapper):
+            windows_file = sys.platform == "win32" and not stream.isatty()
+            stream.reconfigure(encoding="utf-8" if windows_file else None, errors="backslashreplace")

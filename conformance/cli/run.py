@@ -61,9 +61,11 @@ def run_command(
             outcome = perform(plan, writer, on_line)
         missing = [] if allow_unavailable else missing_shells(outcome.lines, catalog)
         code = finish(plan, outcome, writer, missing)
-    earlier = _remember(catalog, str(select), writer.lines)
     if not as_json:
-        _show(outcome, [route.id for route in catalog.routes], catalog.digest, earlier)
+        _show(outcome, [route.id for route in catalog.routes])
+    earlier = _remember(catalog, str(select), writer.lines)
+    if earlier and not as_json:
+        _console().print(changes(outcome.lines, earlier, catalog.digest), soft_wrap=True)
     _say_ending(plan, outcome, missing, "standard output" if as_json else str(report))
     return code
 
@@ -84,27 +86,32 @@ def _report_stream(path: Path | None) -> Iterator[IO[str]]:
             stream.close()
 
 
-def _remember(catalog: Catalog, selection: str, lines: Sequence[Mapping[str, Any]]) -> Earlier | None:
-    """Keep a whole report as the last one, and return what was found before it."""
+def _remember(
+    catalog: Catalog, selection: str, lines: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], Earlier] | None:
+    """Keep a whole report as the last one, and return what was found of its cases before."""
     if not lines or lines[-1]["kind"] != "footer":
         return None
+    earlier = None
     try:
         history = history_of(catalog, lines[0]["environment"])
-        earlier = history.earlier()
+        found = history.earlier()
+        earlier = {key: found[key] for line in lines[1:-1] if (key := (line["id"], line["environment"])) in found}
         history.keep(selection, lines)
     except (OSError, RuntimeError) as error:
         _say(f"conformance: this run is not remembered: {error}. Set XDG_CACHE_HOME to a folder of yours.")
-        return None
     return earlier
 
 
-def _show(outcome: Outcome, routes: list[str], suite: str, earlier: Earlier | None) -> None:
-    console = console_for_logs(Console(highlight=False))
+def _show(outcome: Outcome, routes: list[str]) -> None:
+    console = _console()
     ran = {line["route"] for line in outcome.lines}
     console.print(grid(outcome.lines, [route for route in routes if route in ran], console))
     console.print(summary(outcome.lines, outcome.findings), soft_wrap=True)
-    if earlier is not None:
-        console.print(changes(outcome.lines, earlier, suite), soft_wrap=True)
+
+
+def _console() -> Console:
+    return console_for_logs(Console(highlight=False))
 
 
 def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -> None:

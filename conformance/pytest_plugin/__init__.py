@@ -43,6 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Add the matrices to what is collected, unless the user named paths; xdist hands that on to its workers."""
     config.stash[MATRIX_PATHS] = paths = _matrix_paths(config)
     if not paths:
+        for option in ("--conformance-report", "--shard"):
+            if config.getoption(option) is not None:
+                raise pytest.UsageError(f"{option} needs a matrix: name one with {MATRICES} or --conformance-matrices")
         return
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         folders = [config.invocation_params.dir / argument for argument in config.args]

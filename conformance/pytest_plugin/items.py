@@ -45,7 +45,8 @@ class CasePlugin:
         Raises pytest.UsageError for a shard that is none.
         """
         try:
-            self._shard = Shard.parse(config.getoption("--shard") or "1/1")
+            shard = config.getoption("--shard")
+            self._shard = Shard.parse("1/1" if shard is None else shard)
         except ValueError as error:
             raise pytest.UsageError(f"--shard {error}") from error
         self._paths = config.stash[MATRIX_PATHS]
@@ -132,10 +133,8 @@ class CaseItem(pytest.Item):
             self.result = result = self._plugin.workshop().engine(self._catalog).execute(self.case)
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)
-        self.user_properties += [
-            ("conformance_result", str(result.kind)),
-            ("conformance_environment", str(result.environment)),
-        ]
+        told = {"conformance_result": str(result.kind), "conformance_environment": str(result.environment)}
+        self.user_properties[:] = (dict(self.user_properties) | told).items()  # a case may be run again
         if result.kind is ResultKind.ERROR:
             pytest.fail(result.reason, pytrace=False)
         if result.kind in (ResultKind.UNAVAILABLE, ResultKind.SKIPPED):

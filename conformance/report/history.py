@@ -16,7 +16,6 @@ from typing import Any
 import platformdirs
 
 from conformance.catalog import Catalog, matrix_names
-from conformance.errors import UsageError
 from conformance.report.codec import FORMAT
 from conformance.report.reader import read_report
 
@@ -30,14 +29,13 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Earlier:
-    """What the runs before this one found."""
+    """What an earlier run found of one case."""
 
+    line: Line
     finished_at: str
-    """When the newest of them ended (ISO 8601, UTC)."""
+    """When that run ended (ISO 8601, UTC)."""
     suite: str
-    """The digest of the suite that the newest one ran."""
-    lines: Mapping[tuple[str, str], Line]
-    """The newest result of each case id in each environment."""
+    """The digest of the suite that it ran."""
 
 
 class History:
@@ -47,21 +45,22 @@ class History:
         """Keep the reports in `folder`, which need not exist; it lies in `reports` in the cache."""
         self._folder = folder
 
-    def earlier(self) -> Earlier | None:
-        """Return what earlier runs found; None where there are none. What cannot be read is passed over."""
-        reports, lines = [], dict[tuple[str, str], Line]()
-        for path in self._oldest_first():
-            try:
-                report = read_report(path)
-            except UsageError:
+    def earlier(self) -> dict[tuple[str, str], Earlier]:
+        """Return the newest that was found of each case id in each environment.
+
+        What is not just as it was written, or was written in another format, is passed over.
+        """
+        found = {}
+        for path in _by_age(self._folder.glob("*.jsonl")):
+            if path.stem.rpartition("-")[2] != _digest(path.read_bytes()):
                 continue
-            if report.header.get("format") == FORMAT and report.footer is not None:
-                reports.append((report.header, report.footer))
-                lines.update({(line["id"], line["environment"]): line for line in report.results})
-        if not reports:
-            return None
-        header, footer = reports[-1]
-        return Earlier(footer["finished_at"], header["suite"]["digest"], lines)
+            report = read_report(path)
+            if report.header["format"] == FORMAT and report.footer is not None:
+                ended, suite = report.footer["finished_at"], report.header["suite"]["digest"]
+                found.update(
+                    {(line["id"], line["environment"]): Earlier(line, ended, suite) for line in report.results}
+                )
+        return found
 
     def keep(self, selection: str, lines: Iterable[Line]) -> None:
         """Keep the `lines` of a whole report as the last one of `selection`, whole or not at all.
@@ -72,20 +71,21 @@ class History:
         cache.parent.mkdir(parents=True, exist_ok=True)
         for folder in (cache, reports, self._folder):  # `parents` would leave the modes to the umask
             folder.mkdir(mode=0o700, exist_ok=True)
+        content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        name = _digest(selection.encode("utf-8", "surrogateescape"))
+        before = list(self._folder.glob(f"{name}-*.jsonl"))
+        kept = self._folder / f"{name}-{_digest(content)}.jsonl"
         descriptor, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(json.dumps(line) + "\n" for line in lines)
-            Path(part).replace(self._folder / f"{_digest(selection)}.jsonl")
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+            Path(part).replace(kept)
         finally:
             Path(part).unlink(missing_ok=True)
-        for path in self._oldest_first()[:-KEPT_SELECTIONS]:
+        for path in {*before, *_by_age(self._folder.glob("*.jsonl"))[:-KEPT_SELECTIONS]} - {kept}:
             path.unlink(missing_ok=True)
-        for folder in _by_age(self._folder.parent.iterdir())[:-KEPT_SUITES]:
+        for folder in _by_age(reports.iterdir())[:-KEPT_SUITES]:
             shutil.rmtree(folder, ignore_errors=True)
-
-    def _oldest_first(self) -> list[Path]:
-        return _by_age(self._folder.glob("*.jsonl"))
 
 
 def history_of(catalog: Catalog, environment: str) -> History:
@@ -93,11 +93,11 @@ def history_of(catalog: Catalog, environment: str) -> History:
 
     Raises RuntimeError where this user has no home.
     """
+    Path.home()
     shipped = {f"matrices/{name}.toml": name for name in matrix_names()}
     files = [matrix.origin.file for matrix in catalog.matrices]
-    suite = _digest(
-        "\n".join([*(shipped.get(file, str(Path(file).expanduser().resolve())) for file in files), environment])
-    )
+    full_names = [shipped.get(file, str(Path(file).expanduser().resolve())) for file in files]
+    suite = _digest("\n".join([*full_names, environment]).encode("utf-8", "surrogateescape"))
     name = "-".join([*(Path(file).stem for file in files), environment.replace("/", "-")])
     cache = platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)
     return History(cache / "reports" / f"{name[:80]}-{suite}")
@@ -112,5 +112,5 @@ def _by_age(paths: Iterable[Path]) -> list[Path]:
     return [path for _, path in sorted(ages)]
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

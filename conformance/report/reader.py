@@ -46,7 +46,7 @@ def read_report(path: Path) -> Report:
 def _value(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}:{number}: not a line of a report: {error}") from error
     if not isinstance(value, dict) or value.get("kind") not in ("header", "result", "footer"):
         raise UsageError(f"{path}:{number}: not a line of a report: its kind is none of header, result and footer")

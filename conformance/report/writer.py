@@ -25,7 +25,7 @@ class ReportWriter:
             stream.reconfigure(newline="\n")  # on Windows as well, so that a report is the same everywhere
         self._stream = stream
         self._name = name
-        self._counts: Counter[str] = Counter()
+        self._results: dict[tuple[str, str], str] = {}
         self.lines: list[Mapping[str, Any]] = []
         """What was written, in order; complete once there is a footer."""
 
@@ -48,7 +48,7 @@ class ReportWriter:
 
     def result(self, line: Mapping[str, Any]) -> None:
         """Write the line of one result."""
-        self._counts[line["result"]] += 1
+        self._results[line["id"], line["environment"]] = line["result"]  # the last one, where a case was run again
         self._line(line)
 
     def footer(self, findings: Sequence[str], exit_code: int) -> None:
@@ -56,7 +56,7 @@ class ReportWriter:
         self._line(
             {
                 "kind": "footer",
-                "results": dict(sorted(self._counts.items())),
+                "results": dict(sorted(Counter(self._results.values()).items())),
                 "findings": list(findings),
                 "exit_code": exit_code,
                 "finished_at": _now(),

@@ -125,10 +125,10 @@ class LocalPlace:
         """Lend a folder to one case, with a working directory and a temporary directory that are empty.
 
         A folder that a case left as it got it serves the next one: making and removing three takes as long as a bash
-        case.
+        case. It gets another name, so that a path which a case handed to somebody leads nowhere.
         """
-        folder, self._spare = self._spare or self._new_folder(), None
         token = uuid.uuid4().hex[:12]
+        folder = self._new_folder(token)
         working, temporary = folder / WORKING, folder / TEMPORARY
         own = dict.fromkeys(system.TEMPORARY_VARIABLES, str(temporary))
         environment = {**self._environment, **own, TOKEN_VARIABLE: token}
@@ -140,10 +140,13 @@ class LocalPlace:
             else:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _new_folder(self) -> Path:
-        folder = Path(tempfile.mkdtemp(dir=self._folder))
-        for name in (WORKING, TEMPORARY):
-            (folder / name).mkdir(mode=PRIVATE)
+    def _new_folder(self, name: str) -> Path:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            return spare.rename(self._folder / name)
+        folder = self._folder / name
+        for path in (folder, folder / WORKING, folder / TEMPORARY):
+            path.mkdir(mode=PRIVATE)
         return folder
 
     def body(self, text: str, dialect: str, stage: Stage) -> str:
@@ -174,15 +177,17 @@ def _cleared(folder: Path) -> bool:
             for entry in entries:
                 if entry.name not in (WORKING, TEMPORARY):
                     Path(entry).unlink()
-                elif _is_private(entry.stat(follow_symlinks=False)) and _is_empty(entry):
+                elif _is_as_made(Path(entry)) and _is_empty(entry):
                     kept += 1
-        return kept == 2 and _is_private(folder.stat())
+        return kept == 2 and _is_as_made(folder)
     except OSError:
         return False
 
 
-def _is_private(status: os.stat_result) -> bool:
-    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == PRIVATE
+def _is_as_made(folder: Path) -> bool:
+    status = folder.lstat()
+    plain = sys.platform != "linux" or not os.listxattr(folder, follow_symlinks=False)
+    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == PRIVATE and plain
 
 
 def _is_empty(folder: os.PathLike[str]) -> bool:
@@ -196,8 +201,10 @@ def _public_leftover(leftover: Leftover) -> Leftover:
 
 def public_path(path: Path | str) -> str:
     """Return `path` for a report: what is private of this machine (home, cache) is named, not shown."""
-    text = re.sub(system.home_pattern(), "~", str(path))
-    return re.sub(r"[^\s=]*[\\/]+shell-exit-conformance[\\/]+", "{{cache}}/", text)
+    text = str(path)
+    with suppress(RuntimeError):  # this user has no home
+        text = re.sub(system.home_pattern(), "~", text)
+    return re.sub(r"[^\s=]*[\\/]+shell-exit-conformance[\\/]+(?=(pwsh|env)-|reports)", "{{cache}}/", text)
 
 
 def documented_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -136,16 +136,18 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
     return Group(*parts)
 
 
-def changes(lines: Sequence[Line], earlier: Earlier, suite: str) -> RenderableType:
-    """Return in what `lines`, of a run of the suite with the digest `suite`, differ from what earlier runs found."""
-    known = [(line, earlier.lines.get((line["id"], line["environment"]))) for line in lines]
-    changed = [(line, before) for line, before in known if before is not None and cell(before) != cell(line)]
-    new = sum(before is None for _, before in known)
-    heading = f"\nsince the last run here ({earlier.finished_at}): {_cases(len(changed))} changed"
-    heading += f", {_cases(new)} not in it" if new else ""
-    heading += "; the suite has changed as well" if suite != earlier.suite else ""
+def changes(lines: Sequence[Line], earlier: Mapping[tuple[str, str], Earlier], suite: str) -> RenderableType:
+    """Return in what `lines`, of a run of the suite with the digest `suite`, differ from the last results here."""
+    known = [(line, earlier[key]) for line in lines if (key := (line["id"], line["environment"])) in earlier]
+    changed = [(line, before) for line, before in known if cell(before.line) != cell(line)]
+    newest = max(before.finished_at for _, before in known)
+    heading = f"\nsince the last results here (the newest of {newest}): {_cases(len(changed))} changed"
+    if len(known) < len(lines):
+        heading += f", {_cases(len(lines) - len(known))} without any"
+    if any(before.suite != suite for _, before in changed):
+        heading += "; the suite has changed as well"
     shown = [
-        Text.assemble("  ", cell(before), " -> ", cell(line), f"  {line['id']}")
+        Text.assemble("  ", cell(before.line), " -> ", cell(line), f"  {line['id']}")
         for line, before in changed[:CHANGES_SHOWN]
     ]
     more = [Text(f"  and {len(changed) - CHANGES_SHOWN} more")] if len(changed) > CHANGES_SHOWN else []

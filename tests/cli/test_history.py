@@ -26,7 +26,7 @@ def kept(folder: Path) -> list[Path]:
 
 def test_the_first_run_compares_with_nothing_and_the_second_with_the_first(tmp_path: Path) -> None:
     first, second = run(tmp_path), run(tmp_path)
-    assert "since the last run" not in first.out
+    assert "since the last results" not in first.out
     assert NOTHING_CHANGED in second.out
     assert second.code == first.code == 1
 
@@ -55,7 +55,7 @@ def test_a_case_is_compared_with_its_newest_result_whatever_was_selected(tmp_pat
 
 def test_cases_that_were_not_run_before_are_counted(tmp_path: Path) -> None:
     run(tmp_path, "--route", "faithful")
-    assert "no cases changed, 2 cases not in it\n" in run(tmp_path).out
+    assert "no cases changed, 2 cases without any\n" in run(tmp_path).out
 
 
 def test_the_kept_report_is_the_one_that_was_written(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_another_suite_is_not_compared(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "other.toml").write_text(MATRIX)
     other = run_cli("run", "other.toml", cwd=tmp_path, env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
-    assert "since the last run" not in other.out
+    assert "since the last results" not in other.out
 
 
 @pytest.mark.parametrize("damage", ["", "no report\n", '{"kind": "header", "format": 99}\n{"kind": "footer"}\n', "{\n"])
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_is_passed_over(damage: str, tmp_path: Path) -> None
     (broken,) = kept(tmp_path)
     broken.write_text(damage)
     again = run(tmp_path)
-    assert (again.code, "since the last run" in again.out) == (1, False)
+    assert (again.code, "since the last results" in again.out) == (1, False)
     assert NOTHING_CHANGED in run(tmp_path).out
 
 
@@ -92,13 +92,13 @@ def test_only_the_newest_selections_are_kept(tmp_path: Path) -> None:
     run(tmp_path, "-k", "exit-7/faithful")
     (first,) = kept(tmp_path)
     for number in range(KEPT_SELECTIONS):
-        copy = first.with_name(f"{number}.jsonl")
+        copy = first.with_name(f"{number}-{first.stem.rpartition('-')[2]}.jsonl")
         copy.write_text(first.read_text())
         os.utime(copy, ns=(number, number))
     run(tmp_path)
     assert len(kept(tmp_path)) == KEPT_SELECTIONS
     assert first in kept(tmp_path)
-    assert not first.with_name("0.jsonl").exists()
+    assert not next(iter(first.parent.glob("0-*")), first.with_name("none")).exists()
 
 
 def test_only_the_newest_suites_are_kept(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_report_comes_back_line_by_line(tmp_path_factory: pytest.TempPathFacto
     assert report.complete
     assert report.footer is not None
     assert report.footer["exit_code"] == 1
-    assert sum(report.footer["results"].values()) == len(results)
+    assert sum(report.footer["results"].values()) == len({(result.id, result.environment) for result in results})
     assert report.header["suite"]["digest"] == catalog().digest
     assert list(report.results) == [json.loads(json.dumps(result_line(result))) for result in results]
 
@@ -259,5 +259,5 @@ def test_a_full_disk_is_a_harness_error_that_says_what_to_do() -> None:
 def test_a_report_has_plain_line_ends_whatever_the_system_writes(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     with path.open("w", encoding="utf-8", newline="\r\n") as stream:
-        ReportWriter(stream, "the report").result({"kind": "result", "result": "pass"})
-    assert path.read_bytes() == b'{"kind": "result", "result": "pass"}\n'
+        ReportWriter(stream, "the report").result({"id": "a/b/c", "environment": "e", "result": "pass"})
+    assert path.read_bytes() == b'{"id": "a/b/c", "environment": "e", "result": "pass"}\n'

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -35,12 +37,21 @@ def test_the_environment_of_children_is_small_and_lacks_what_hides_losses(monkey
     assert documented_environment(environment)["PATH"] == "~/bin:/usr/bin"
 
 
+SET_ATTRIBUTE = (
+    f'{sys.executable} -c \'import os; os.setxattr(".", "user.made", b"1")\' 2>/dev/null || echo there are none here'
+)
+
+
+def attributes(path: Path) -> list[str]:
+    return os.listxattr(path) if sys.platform == "linux" else []
+
+
 @pytest.mark.parametrize(
     "deed",
     [
         "true", "touch made", "mkdir -p made/deep", "touch .hidden", "touch $TMPDIR/made", "chmod 500 .",
         "chmod 777 $TMPDIR", "chmod 500 ..", "rmdir ../work", "rmdir ../work; ln -s $TMPDIR ../work",
-        "touch ../made", "mkdir ../made", "touch made; chmod 000 .",
+        "touch ../made", "mkdir ../made", "touch made; chmod 000 .", SET_ATTRIBUTE,
     ],
 )  # fmt: skip
 def test_what_a_hook_does_to_its_folder_meets_no_other(deed: str) -> None:
@@ -48,13 +59,23 @@ def test_what_a_hook_does_to_its_folder_meets_no_other(deed: str) -> None:
         for expected in ("", deed):
             with place.stage() as stage:
                 state = [
-                    (path.is_symlink(), oct(path.stat().st_mode), sorted(path.iterdir()))
+                    (path.is_symlink(), oct(path.stat().st_mode), [*path.iterdir(), *attributes(path)])
                     for path in (stage.working_directory, Path(stage.environment["TMPDIR"]))
                 ]
                 assert state == [(False, "0o40700", [])] * 2, f"after {expected!r}"
                 assert oct(stage.folder.stat().st_mode) == "0o40700"
                 assert {path.name for path in stage.folder.iterdir()} == {"work", "tmp"}
                 subprocess.run(["sh", "-c", deed], cwd=stage.working_directory, env=stage.environment, check=True)
+
+
+def test_a_path_that_a_case_handed_on_leads_to_no_other(tmp_path: Path) -> None:
+    with closing(Cancellation()) as cancellation, LocalRunner(cancellation).open() as place:
+        with place.stage() as first:
+            handed_on = first.working_directory / "late"
+        with place.stage() as second:
+            with pytest.raises(FileNotFoundError):
+                handed_on.write_text("late")
+            assert list(second.working_directory.iterdir()) == []
 
 
 def test_two_cases_in_turn_have_different_tokens_and_records() -> None:
