@@ -22,7 +22,8 @@ MEASURES: Mapping[str, Callable[[], Figure]] = {
     "version": whole.version,
     "collect": whole.collecting_by_command,
     "pytest-collect": whole.collecting_by_pytest,
-    "stream": whole.stream,
+    "stream": whole.stream_first,
+    "stream-again": whole.stream_again,
     "core": whole.core,
 }
 VERDICTS = {True: "yes", False: "**no**", None: ""}

@@ -177,20 +177,20 @@ def _cleared(folder: Path) -> bool:
             for entry in entries:
                 if entry.name not in (WORKING, TEMPORARY):
                     Path(entry).unlink()
-                elif _is_as_made(Path(entry)) and _is_empty(entry):
+                elif _is_as_made(entry.path) and _is_empty(entry.path):
                     kept += 1
-        return kept == 2 and _is_as_made(folder)
+        return kept == 2 and _is_as_made(str(folder))
     except OSError:
         return False
 
 
-def _is_as_made(folder: Path) -> bool:
-    status = folder.lstat()
+def _is_as_made(folder: str) -> bool:
+    status = os.lstat(folder)
     plain = sys.platform != "linux" or not os.listxattr(folder, follow_symlinks=False)
     return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == PRIVATE and plain
 
 
-def _is_empty(folder: os.PathLike[str]) -> bool:
+def _is_empty(folder: str) -> bool:
     with os.scandir(folder) as entries:
         return next(entries, None) is None
 
