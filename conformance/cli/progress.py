@@ -29,7 +29,7 @@ def progress(total: int) -> Iterator[OnLine]:
     """Yield a function to be called with every result line; `total` is the number of cases."""
     console = Console(stderr=True, highlight=False)
     # Whether colour is forced (FORCE_COLOR, as in many CI systems) says nothing about moving a cursor.
-    if sys.stderr is not None and sys.stderr.isatty() and not console.is_dumb_terminal:
+    if sys.stderr.isatty() and not console.is_dumb_terminal:
         bar = BarColumn(bar_width=max(5, min(BAR_COLUMNS, console.width - BESIDE_BAR_COLUMNS)))
         columns = (TextColumn("cases"), bar, MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=console, transient=True) as display:
