@@ -55,6 +55,12 @@ def result_lines(report: Path) -> int:
     return report.read_text().count('"kind": "result"') if report.exists() else 0
 
 
+def heed_signals() -> None:
+    """Undo what a test run that was started in the background hands on: SIGINT ignored."""
+    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="searches for the run's processes by their environment")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])  # type: ignore[attr-defined, unused-ignore]
 def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
@@ -68,6 +74,7 @@ def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp
             env=command_environment({"TMPDIR": str(temporary)}),
             stdout=subprocess.PIPE,
             stderr=stderr,
+            preexec_fn=heed_signals,
         ) as run,
     ):
         try:
