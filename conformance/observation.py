@@ -94,6 +94,11 @@ class ResultKind(StrEnum):
     SKIPPED = "skipped"
 
 
+def gates(kind: str, *, provisional: bool) -> bool:
+    """Whether a result of this `kind` makes a run fail: something undocumented, on ground that was seen before."""
+    return kind in (ResultKind.FAIL, ResultKind.FIXED) and not provisional
+
+
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
     """One thing in which an observation departs from the contract."""
@@ -131,5 +136,5 @@ class Result:
 
     @property
     def gates(self) -> bool:
-        """Whether this result makes a run fail: something undocumented, on ground that was seen before."""
-        return self.kind in (ResultKind.FAIL, ResultKind.FIXED) and not self.provisional
+        """Whether this result makes a run fail."""
+        return gates(self.kind, provisional=self.provisional)

@@ -187,6 +187,18 @@ def program_behind_shim(program: Path) -> Path:
     return program
 
 
+def shell_variables() -> dict[str, str]:
+    """Return the variables that shells get on every system: their language, no telemetry, and the .NET runtime."""
+    variables = {
+        "LANG": "C.UTF-8",
+        "POWERSHELL_TELEMETRY_OPTOUT": "1",
+        "POWERSHELL_UPDATECHECK": "Off",
+        "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+    }
+    root = dotnet_root()
+    return {**variables, "DOTNET_ROOT": root} if root else variables
+
+
 def dotnet_root() -> str | None:
     """Return the folder of the .NET runtime, which the real pwsh of a .NET tool does not find by itself."""
     if "DOTNET_ROOT" in os.environ:

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from conformance.report.findings import gates
+from conformance.report.findings import line_gates
 from conformance.views.terminal import cell
 
 LOG_LINES = 10
@@ -53,7 +53,7 @@ class _News:
         self._left = EARLY_NEWS
 
     def __call__(self, line: Mapping[str, Any]) -> None:
-        if self._left and (gates(line) or line["result"] == "error"):
+        if self._left and (line_gates(line) or line["result"] == "error"):
             self._left -= 1
             more = "" if self._left else "  (the summary names the others)"
             self._console.print(cell(line), line["id"] + more, soft_wrap=not self._console.is_terminal)

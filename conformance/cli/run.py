@@ -16,7 +16,7 @@ from conformance.catalog import Catalog
 from conformance.cli.options import load, pace_options, selection_options
 from conformance.cli.progress import progress
 from conformance.errors import UsageError
-from conformance.report.findings import missing_shells
+from conformance.report.findings import missing_shells, missing_statement
 from conformance.report.history import Earlier, history_of
 from conformance.report.writer import ReportWriter
 from conformance.runners.local import public_path
@@ -76,7 +76,7 @@ def _report_stream(path: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     try:
-        stream = path.open("w", encoding="utf-8", newline="\n")
+        stream = path.open("w", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--report {path}: cannot be written: {error.strerror}. Choose another place.") from error
     try:
@@ -124,10 +124,7 @@ def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -
     else:
         _say(f"report: {report}")
     for shell in missing:
-        _say(
-            f"conformance: {shell} is required and missing, so this run proves nothing about it; "
-            "install it, or pass --allow-unavailable to go without"
-        )
+        _say(f"conformance: {missing_statement(shell, '--allow-unavailable')}")
 
 
 def _say(sentence: str) -> None:

@@ -18,7 +18,7 @@ from conformance.errors import CatalogError, HarnessError
 from conformance.process import Cancellation
 from conformance.pytest_plugin import MATRIX_PATHS
 from conformance.pytest_plugin.items import LINE, CaseItem
-from conformance.report.findings import exit_code, judge_run, missing_shells
+from conformance.report.findings import exit_code, judge_run, missing_shells, missing_statement
 from conformance.report.writer import ReportWriter
 from conformance.runners.local import LocalRunner
 
@@ -120,11 +120,7 @@ class _Recorder:
         failures = [
             *(str(error) for error in [self._unwritten] if error is not None),
             *findings,
-            *(
-                f"{shell} is required and missing, so this run proves nothing about it; "
-                "install it, or pass --conformance-allow-unavailable to go without"
-                for shell in missing
-            ),
+            *(missing_statement(shell, "--conformance-allow-unavailable") for shell in missing),
         ]
         if failures and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -149,7 +145,7 @@ class _Recorder:
         if self._path is None or self._catalog is None:
             return
         try:
-            stream = self._stack.enter_context(self._path.open("w", encoding="utf-8", newline="\n"))
+            stream = self._stack.enter_context(self._path.open("w", encoding="utf-8"))
         except OSError as error:
             self._unwritten = HarnessError(f"the report {self._path.name} cannot be written: {error.strerror}")
             return

@@ -12,6 +12,7 @@ from conformance.catalog import Catalog, covers
 from conformance.contract import facts_of
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
 from conformance.model import EnvironmentKey
+from conformance.observation import gates
 
 Line = Mapping[str, Any]
 
@@ -45,13 +46,21 @@ def missing_shells(lines: Iterable[Line], catalog: Catalog) -> list[str]:
     return sorted(needed & catalog.required)
 
 
+def missing_statement(shell: str, option: str) -> str:
+    """Say that a required `shell` is missing; `option` is the one that goes without."""
+    return (
+        f"{shell} is required and missing, so this run proves nothing about it; "
+        f"install it, or pass {option} to go without"
+    )
+
+
 def exit_code(lines: Sequence[Line], findings: Sequence[str], missing: Sequence[str]) -> int:
     """Return the exit code of a run that went through all of its cases: broken wins over different."""
     if missing or any(line["result"] == "error" for line in lines):
         return HarnessError.exit_code
-    return SOMETHING_DIFFERS if findings or any(map(gates, lines)) else ALL_AS_DOCUMENTED
+    return SOMETHING_DIFFERS if findings or any(map(line_gates, lines)) else ALL_AS_DOCUMENTED
 
 
-def gates(line: Line) -> bool:
-    """Whether this result makes a run fail: something undocumented, on ground that was seen before."""
-    return line["result"] in ("fail", "fixed") and not line["provisional"]
+def line_gates(line: Line) -> bool:
+    """Whether the result in `line` makes a run fail."""
+    return gates(line["result"], provisional=line["provisional"])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from conformance import witness
 from conformance.runners.natives import rendered_body
-from conformance.shells import dotnet_root
+from conformance.shells import shell_variables
 
 TEMPORARY_VARIABLES = ("TMPDIR",)
 
@@ -31,17 +31,12 @@ def child_environment(home: Path, temporary: Path) -> dict[str, str]:
 
     `TERM` and `NO_COLOR` are left out on purpose: set, they hide losses (escape sequences around a hook's JSON).
     """
-    environment = {
+    return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(home),
         "TMPDIR": str(temporary),
-        "LANG": "C.UTF-8",
-        "POWERSHELL_TELEMETRY_OPTOUT": "1",
-        "POWERSHELL_UPDATECHECK": "Off",
-        "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+        **shell_variables(),
     }
-    root = dotnet_root()
-    return {**environment, "DOTNET_ROOT": root} if root else environment
 
 
 def make_home(home: Path) -> None:

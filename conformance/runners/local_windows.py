@@ -14,7 +14,7 @@ from conformance import witness
 from conformance.errors import HarnessError, InexpressibleError
 from conformance.process.kernel32 import load_kernel32
 from conformance.runners.natives import rendered_body
-from conformance.shells import dotnet_root
+from conformance.shells import shell_variables
 
 TEMPORARY_VARIABLES = ("TEMP", "TMP")
 PATH_CHARACTERS = 32_767
@@ -35,20 +35,15 @@ def child_environment(home: Path, temporary: Path) -> dict[str, str]:
 
     `TERM` and `NO_COLOR` are left out on purpose: set, they hide losses (escape sequences around a hook's JSON).
     """
-    environment = {name: os.environ[name] for name in _OF_THE_MACHINE if name in os.environ}
-    environment |= {
+    return {
+        **{name: os.environ[name] for name in _OF_THE_MACHINE if name in os.environ},
         "HOME": str(home),
         "USERPROFILE": str(home),
         "APPDATA": str(home / "AppData" / "Roaming"),
         "LOCALAPPDATA": str(home / "AppData" / "Local"),
         **dict.fromkeys(TEMPORARY_VARIABLES, str(temporary)),
-        "LANG": "C.UTF-8",
-        "POWERSHELL_TELEMETRY_OPTOUT": "1",
-        "POWERSHELL_UPDATECHECK": "Off",
-        "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+        **shell_variables(),
     }
-    root = dotnet_root()
-    return {**environment, "DOTNET_ROOT": root} if root else environment
 
 
 def make_home(home: Path) -> None:
