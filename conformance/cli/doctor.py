@@ -36,5 +36,5 @@ def doctor_command(jobs: int, timeout_scale: float, as_json: bool) -> int:  # no
         }
         click.echo(json.dumps(whole, indent=1))
     else:
-        console_for_logs(Console(highlight=False)).print(checkup(findings))
+        console_for_logs(Console(highlight=False)).print(checkup(findings), soft_wrap=True)
     return code

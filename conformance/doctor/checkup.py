@@ -64,10 +64,11 @@ def examine(jobs: int, time_scale: float) -> list[Finding]:
 def _findings(runner: LocalRunner, entry: Finding, jobs: int, time_scale: float) -> Iterator[Finding]:
     suite, catalog = _suite()
     yield from (suite, python_finding(), system_finding(os.environ))
-    yield from _folders()
+    folders = list(_folders())
+    yield from folders
     yield entry
     yield from _surroundings(time_scale)
-    harness = list(_harness(runner, time_scale))
+    harness = [_blamed(finding, folders[0]) for finding in _harness(runner, time_scale)]
     yield from harness
     shells = list(_shells(runner, catalog))
     yield from shells
@@ -127,6 +128,13 @@ def _harness(runner: LocalRunner, time_scale: float) -> Iterator[Finding]:
             yield from harness_findings(place, time_scale)
     except HarnessError as error:
         yield Finding("harness/place", State.BROKEN, str(error), "no case can be run", "see folder/temporary")
+
+
+def _blamed(finding: Finding, folder: Finding) -> Finding:
+    """Return the `finding` of the harness with what mends the temporary `folder` first, if that is broken as well."""
+    if finding.state is folder.state is State.BROKEN:
+        return replace(finding, mend=folder.mend)
+    return finding
 
 
 def _shells(runner: LocalRunner, catalog: Catalog | None) -> Iterable[Finding]:

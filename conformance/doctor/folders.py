@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.doctor.commands import setting
 from conformance.doctor.finding import Finding, State
 
 ENOUGH_BYTES = 64 << 20
@@ -55,21 +56,23 @@ def _is_writable(folder: Path) -> bool:
 
 def temporary_finding(folder: Path, asked: str | None, volume: Volume, others: Sequence[Path]) -> Finding:
     """Judge `folder`, which the cases get; the user `asked` for one, and `others` would serve as well."""
-    mend = f"export TMPDIR={shlex.quote(str(others[0]))}" if others else f"mount -o remount,exec {folder}  # as root"
+    elsewhere = setting("TMPDIR", others[0]) if others else ""
     if not volume.writable:
-        return Finding(TEMPORARY, State.BROKEN, f"{folder} cannot be written", _NO_ROOM, mend if others else _MAKE_ROOM)
+        return Finding(TEMPORARY, State.BROKEN, f"{folder} cannot be written", _NO_ROOM, elsewhere or _MAKE_ROOM)
     if not volume.executes:
+        mend = elsewhere or f"mount -o remount,exec {folder}  # as root"
         return Finding(TEMPORARY, State.BROKEN, f"{folder} is mounted with noexec", _NO_SCRIPTS, mend)
     free = f"{volume.free_bytes >> 20} MiB free"
     if volume.free_bytes < ENOUGH_BYTES:
-        return Finding(TEMPORARY, State.WARNING, f"{folder} has only {free}", _NO_ROOM, mend if others else _MAKE_ROOM)
-    found = f"{folder}, writable, runs programs, {free}"
-    if asked and not Path(asked).is_dir():
-        why = f"{folder} is used instead, which may be on another file system than you think"
-        return Finding(TEMPORARY, State.WARNING, f"TMPDIR={asked} is no folder", why, f"mkdir -p {shlex.quote(asked)}")
-    return Finding(TEMPORARY, State.OK, found)
+        found = f"{folder} has only {free}"
+        return Finding(TEMPORARY, State.WARNING, found, _NO_ROOM, elsewhere or _MAKE_ROOM)
+    if asked and not _is_writable(Path(asked)):
+        found = f"TMPDIR={asked} cannot be written, so {folder} is used"
+        return Finding(TEMPORARY, State.WARNING, found, _NOT_ASKED_FOR, setting("TMPDIR", folder))
+    return Finding(TEMPORARY, State.OK, f"{folder}, writable, runs programs, {free}")
 
 
+_NOT_ASKED_FOR = "hooks run on another file system than was asked for"
 _MAKE_ROOM = f"make room there, or set TMPDIR to a writable folder with {ENOUGH_BYTES >> 20} MiB"
 
 
@@ -92,7 +95,7 @@ def usable_temporary_folders(beside: Path) -> list[Path]:
 def cache_finding(cache: Path, user: int | None) -> Finding:
     """Judge the folder `cache`, which need not exist, for the user with the id `user` (None on Windows)."""
     above = next(folder for folder in (cache, *cache.parents) if folder.exists())
-    elsewhere = "export XDG_CACHE_HOME=DIR, with DIR a folder of your own"
+    elsewhere = _A_CACHE_OF_YOURS
     if not above.is_dir() or not _is_writable(above):
         return Finding(CACHE, State.WARNING, f"{cache} cannot be written", _NOT_REMEMBERED, elsewhere)
     if above == cache and user is not None:
@@ -107,7 +110,10 @@ def cache_finding(cache: Path, user: int | None) -> Finding:
     return Finding(CACHE, State.OK, f"{cache}, {made}")
 
 
+_A_CACHE_OF_YOURS = f"{setting('XDG_CACHE_HOME', 'DIR')}, with DIR a folder of your own"
+
+
 def no_cache(error: Exception) -> Finding:
     """Tell that this user has no place for a cache."""
     found = f"there is none: {error}"
-    return Finding(CACHE, State.WARNING, found, _NOT_REMEMBERED, "export HOME=DIR, with DIR a folder of your own")
+    return Finding(CACHE, State.WARNING, found, _NOT_REMEMBERED, _A_CACHE_OF_YOURS)

@@ -5,7 +5,6 @@ Where it does not, this machine or conformance is broken, and no result that is 
 
 from __future__ import annotations
 
-import errno
 import shlex
 import signal
 import sys
@@ -16,15 +15,15 @@ from pathlib import Path
 import psutil
 
 from conformance import witness
+from conformance.doctor.commands import bootstrap, reinstalling
 from conformance.doctor.finding import Finding, State
-from conformance.doctor.installation import DISTRIBUTION, bootstrap_command
 from conformance.errors import ConformanceError
 from conformance.model import Seconds
 from conformance.observation import CapturedStream, Leftover, WitnessRecord
 from conformance.payload import EMPTY, Payload, Stream, sha256
 from conformance.process import Completed, Launch
 from conformance.runners import Place, Stage
-from conformance.status import Exited, ExitStatus, FailedToStart, Signalled, TimedOut
+from conformance.status import Exited, ExitStatus, Signalled, TimedOut
 
 PATIENCE_SECONDS = 30.0
 HANG_SECONDS = 0.2
@@ -104,12 +103,16 @@ def harness_findings(place: Place, time_scale: float) -> Iterator[Finding]:
         if not sound:
             yield Finding(f"harness/{name}", State.NOT_TRIED, "rests on harness/exit-codes")
             continue
+        mend = check.mend
         try:
             problems = list(check.problems(trial))
-        except (ConformanceError, OSError, psutil.Error) as error:
+        except psutil.Error as error:
+            problems, mend = [f"processes cannot be watched: {error}"], _outside_sandbox
+        except (ConformanceError, OSError) as error:
             problems = [f"{type(error).__name__}: {error}"]
         if problems:
-            yield Finding(f"harness/{name}", State.BROKEN, "; ".join(problems), _WHY, check.mend())
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            yield Finding(f"harness/{name}", State.BROKEN, problems[0] + more, _WHY, mend())
             sound = sound and name != "exit-codes"
         else:
             yield Finding(f"harness/{name}", State.OK, check.found)
@@ -168,11 +171,9 @@ def _native(trial: Trial) -> Iterator[str]:
     with trial.place.stage() as stage:
         completed = trial.run(stage, shlex.split(trial.place.body("{{native:7}}", "sh", stage)))
         marks = trial.place.witnessed(stage).marks
-    yield from _wrong_end("the native program that exits 7", Exited(7), completed)
+    yield from _wrong_end("the native program that exits 7, a script of /bin/sh,", Exited(7), completed)
     if not marks:
         yield "the native program left no mark in its record"
-    if isinstance(completed.status, FailedToStart) and completed.status.errno == errno.EACCES:
-        yield "no program can be started from the temporary folder: see folder/temporary"
 
 
 def _wrong_end(program: str, expected: ExitStatus, completed: Completed) -> Iterator[str]:
@@ -204,8 +205,7 @@ def _runs(pid: int) -> bool:
 
 
 def _narrow_down() -> str:
-    reinstall = f"{sys.executable} -m pip install --force-reinstall {DISTRIBUTION}"
-    return bootstrap_command("test tests/process tests/runners") or reinstall
+    return bootstrap("test tests/process tests/runners") or reinstalling()
 
 
 def _outside_sandbox() -> str:

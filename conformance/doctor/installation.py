@@ -6,20 +6,19 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
 import conformance
 from conformance.campaign import distribution
 from conformance.catalog import Catalog
+from conformance.doctor.commands import clone, reinstalling
 from conformance.doctor.finding import Finding, State
 from conformance.errors import ConformanceError
 from conformance.paths import data_folder
 from conformance.runners.local import local_os
 
 DEPENDENCIES = ("click", "jsonschema", "packaging", "platformdirs", "psutil", "rich")
-DISTRIBUTION = "shell-exit-conformance"
 _CONTAINER_FILES = ("/.dockerenv", "/run/.containerenv")
 _CONTAINER_VARIABLES = ("container", "KUBERNETES_SERVICE_HOST")
 _WITHOUT_FIXTURES = "without whole fixtures and matrices there is nothing to run"
@@ -36,31 +35,9 @@ def suite_finding(catalog: Catalog) -> Finding:
 def broken_suite(error: ConformanceError | OSError) -> Finding:
     """Tell that the fixtures or matrices cannot be read."""
     missing = isinstance(error, FileNotFoundError)
-    if missing or clone() is None:
-        mend = f"{sys.executable} -m pip install --force-reinstall {DISTRIBUTION}"
-    else:
-        mend = "git diff -- fixtures matrices"
+    mend = reinstalling() if missing or clone() is None else "git diff -- fixtures matrices"
     found = f"conformance {conformance.__version__}: {error}"
     return Finding("install/suite", State.BROKEN, found, _WITHOUT_FIXTURES, mend)
-
-
-def clone() -> Path | None:
-    """Return the folder of the clone that this code runs from; None for an installed package."""
-    with suppress(FileNotFoundError):
-        folder = data_folder("fixtures").parent
-        return folder if (folder / "bootstrap.py").is_file() else None
-    return None
-
-
-def bootstrap_command(words: str) -> str | None:
-    """Return the command that starts `words` through the clone's bootstrap.py; None for an installed package."""
-    folder = clone()
-    if folder is None:
-        return None
-    with suppress(OSError):  # the working directory was removed
-        if Path.cwd() == folder:
-            return f"python3 bootstrap.py {words}"
-    return f"python3 {folder / 'bootstrap.py'} {words}"
 
 
 def python_finding() -> Finding:

@@ -1,12 +1,11 @@
-"""What the checks of a machine found, for a terminal or a log: the verdict last, where a reader looks first."""
+"""What the checks of a machine found, for a terminal or a log; the verdict comes last, where a reader looks first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from conformance.doctor.finding import Finding, State
@@ -20,43 +19,56 @@ STYLES = {
     State.DIFFERS: "bold magenta",
     State.BROKEN: "bold red",
 }
-_LOUD = (State.DIFFERS, State.BROKEN)
+LOUD = (State.DIFFERS, State.BROKEN)
+FOLDED = ("harness", "smoke", "route")
+"""Groups of which those that are in order are only named, so that all fits a screen."""
+WORD_WIDTH = max(len(state) for state in State) + 1
 
 
 def checkup(findings: Sequence[Finding]) -> RenderableType:
-    """Return a row for each finding, and below what is wrong why it matters and what mends it."""
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    for finding in findings:
-        word = finding.state.upper() if finding.state in _LOUD else str(finding.state)
-        rows.add_row(Text(word, style=STYLES[finding.state]), Text(finding.id), _explained(finding))
-    return Group(rows, Text(), *(Text(sentence, style=style) for sentence, style in verdict(findings)))
+    """Return a line for each finding, below what is wrong why it matters and what mends it, and the verdict.
+
+    No line is broken, so that a command can be copied.
+    """
+    rows = [row for finding in _folded(findings) for row in _rows(finding)]
+    return Group(*rows, Text(), *(Text(sentence, style=style) for sentence, style in verdict(findings)))
 
 
-def _explained(finding: Finding) -> RenderableType:
-    lines: list[RenderableType] = [Text(printable(finding.found))]
+def _folded(findings: Sequence[Finding]) -> Iterator[Finding]:
+    def kind(finding: Finding) -> tuple[str, State, str]:
+        reason = "" if finding.state is State.OK else finding.found
+        return finding.id.partition("/")[0], finding.state, reason
+
+    for (group, state, reason), together in groupby(findings, kind):
+        if group in FOLDED and state in (State.OK, State.NOT_TRIED):
+            names = ", ".join(finding.id.partition("/")[2] for finding in together)
+            yield Finding(group, state, f"{names} ({reason})" if reason else names)
+        else:
+            yield from together
+
+
+def _rows(finding: Finding) -> Iterator[Text]:
+    word = finding.state.upper() if finding.state in LOUD else str(finding.state)
+    yield Text.assemble((word.ljust(WORD_WIDTH), STYLES[finding.state]), f"{finding.id}: {printable(finding.found)}")
     if finding.why:
-        lines.append(Text(f"why:  {printable(finding.why)}"))
+        yield Text(f"{' ' * WORD_WIDTH}  why: {printable(finding.why)}")
     if finding.mend:
-        lines.append(Text(f"mend: {printable(finding.mend)}", style="bold"))
-    return Group(*lines) if len(lines) > 1 else Padding(lines[0], 0)
+        yield Text.assemble(f"{' ' * WORD_WIDTH} mend: ", (printable(finding.mend), "bold"))
 
 
 def verdict(findings: Sequence[Finding]) -> list[tuple[str, str]]:
     """Return what all of it comes to, sentence by sentence, each with its style."""
-    by_state = {state: [finding.id for finding in findings if finding.state is state] for state in State}
-    broken, differs, loses = (by_state[state] for state in (State.BROKEN, State.DIFFERS, State.LOSES))
-    sentences = []
+    broken, warned, differs, loses = (
+        [finding.id for finding in findings if finding.state is state]
+        for state in (State.BROKEN, State.WARNING, State.DIFFERS, State.LOSES)
+    )
+    but = f", but for the warnings on {', '.join(warned)}" if warned else ""
+    sentences = [(f"This machine is in order: results from here count{but}.", STYLES[State.OK])]
     if any(id_.startswith("harness/") for id_ in broken):
-        sentences.append(("This machine, or conformance, is broken: no result from here counts.", STYLES[State.BROKEN]))
+        sentences = [("This machine, or conformance, is broken: no result from here counts.", STYLES[State.BROKEN])]
     elif broken:
-        sentences.append(
-            (f"Broken here: {', '.join(broken)}. No result that rests on it counts.", STYLES[State.BROKEN])
-        )
-    else:
-        sentences.append(("This machine is in order: results from here count.", STYLES[State.OK]))
+        text = f"Broken or missing here: {', '.join(broken)}. No result that rests on it counts."
+        sentences = [(text, STYLES[State.BROKEN])]
     if differs:
         text = f"Not as documented: {', '.join(differs)}. Please report what the command beside it shows."
         sentences.append((text, STYLES[State.DIFFERS]))
