@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -36,6 +36,9 @@ class LyingPlace:
 
     def body(self, text: str, dialect: str, stage: Stage) -> str:
         return self.place.body(text, dialect, stage)
+
+    def wired(self, argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
+        return self.place.wired(argv, wiring)
 
     def run(self, launch: Launch) -> Completed:
         return self.lie(self.place.run(launch))
