@@ -41,7 +41,7 @@ def volume_of(folder: Path) -> Volume:
     """Look at the file system below `folder`; raises OSError where there is none."""
     executes = True
     if sys.platform != "win32":
-        executes = not os.statvfs(folder).f_flag & os.ST_NOEXEC
+        executes = not os.statvfs(folder).f_flag & getattr(os, "ST_NOEXEC", 0)  # which macOS does not tell
     return Volume(_is_writable(folder), executes, shutil.disk_usage(folder).free)
 
 

@@ -37,6 +37,7 @@ class SmokeTest:
     shells: Mapping[str, Sequence[Case]]
     """For each shell that was found, what it must pass."""
     routes: Sequence[tuple[Route, Sequence[Case]]]
+    """Every route; one that starts a shell which was not found has no case."""
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -48,38 +49,31 @@ class SmokeTest:
         """Judge the shells first, and then the routes that start none but those that work."""
         broken = set()
         for shell, cases in self.shells.items():
-            if not cases:
-                continue
             finding = _shell_finding(shell, [results[case.id] for case in cases])
             if finding.state is State.BROKEN:
                 broken.add(shell)
             yield finding
         for route, cases in self.routes:
-            unsound = [shell for shell in route.shells if shell in broken or shell not in self.shells]
-            if unsound:
-                yield Finding(f"route/{route.id}", State.NOT_TRIED, f"{' and '.join(unsound)} is missing or broken")
+            if not cases or broken.intersection(route.shells):
+                shells = " or ".join(broken.intersection(route.shells) or route.shells)
+                yield Finding(f"route/{route.id}", State.NOT_TRIED, f"{shells} is missing or broken")
             else:
                 yield _route_finding(route, [results[case.id] for case in cases])
 
 
 def smoke_test(catalog: Catalog, sound_shells: Collection[str]) -> SmokeTest:
-    """Return the smoke test of `sound_shells`, and of the routes of `catalog` that start them."""
-    fixtures = {fixture.id: fixture for fixture in catalog.fixtures}
-    routes = {route.id: route for route in catalog.routes}
-
-    def cases(route: Route | None, ids: Sequence[str]) -> tuple[Case, ...]:
-        known = [fixtures[id_] for id_ in ids if id_ in fixtures]
-        dialects = route.dialects if route is not None and set(route.shells) <= set(sound_shells) else ()
-        return tuple(Case(fixture, route) for fixture in known if route and not fixture.dialects.isdisjoint(dialects))
-
-    keeping = {
-        shell: next((routes[id_] for id_ in KEEPING_ROUTES.get(shell, ()) if id_ in routes), None)
-        for shell in sound_shells
-    }
+    """Return the smoke test of `sound_shells`, and of the routes of `catalog` that start no other."""
+    sound = {route.id: route for route in catalog.routes if set(route.shells) <= set(sound_shells)}
+    keeping = {shell: [id_ for id_ in KEEPING_ROUTES.get(shell, ()) if id_ in sound][:1] for shell in sound_shells}
     return SmokeTest(
-        {shell: cases(route, SHELL_FIXTURES) for shell, route in keeping.items()},
-        [(route, cases(route, ROUTE_FIXTURES)) for route in routes.values()],
+        {shell: _cases(catalog, sound[id_], SHELL_FIXTURES) for shell, ids in keeping.items() for id_ in ids},
+        [(route, _cases(catalog, route, ROUTE_FIXTURES) if route.id in sound else ()) for route in catalog.routes],
     )
+
+
+def _cases(catalog: Catalog, route: Route, ids: Sequence[str]) -> tuple[Case, ...]:
+    fixtures = [fixture for fixture in catalog.fixtures if fixture.id in ids]
+    return tuple(Case(fixture, route) for fixture in fixtures if not fixture.dialects.isdisjoint(route.dialects))
 
 
 def _shell_finding(shell: str, results: Sequence[Result]) -> Finding:
@@ -101,10 +95,13 @@ def _route_finding(route: Route, results: Sequence[Result]) -> Finding:
         gates = any(result.gates for result in other)
         state, why = (State.DIFFERS, _UNDOCUMENTED) if gates else (State.WARNING, _UNSEEN)
         return Finding(id_, state, _reasons(other), why, _rerun(other))
+    kept = [result for result in results if result.kind is ResultKind.PASS]
     losses = [result for result in results if result.kind is ResultKind.DEVIATES]
     if losses:
         return Finding(id_, State.LOSES, "; ".join(f"{_fixture(result)} ({_loss(result)})" for result in losses))
-    return Finding(id_, State.OK, f"keeps {', '.join(_fixture(result) for result in results)}")
+    if not kept:
+        return Finding(id_, State.NOT_TRIED, _reasons(results))
+    return Finding(id_, State.OK, f"keeps {', '.join(_fixture(result) for result in kept)}")
 
 
 def _fixture(result: Result) -> str:

@@ -133,7 +133,7 @@ def limits_in_force() -> dict[str, int]:
     """Return the resource limits that hold here, without those that are infinite."""
     found: dict[str, int] = {}
     if sys.platform != "win32":
-        for limit in LIMITS:
+        for limit in (limit for limit in LIMITS if hasattr(resource, f"RLIMIT_{limit.name}")):
             soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{limit.name}"))
             if soft != resource.RLIM_INFINITY:
                 found[limit.name] = soft

@@ -95,6 +95,12 @@ def test_no_route_is_blamed_for_a_shell_that_fails(kind: ResultKind, core: Catal
     assert exit_code(found.values()) == 3
 
 
+def test_a_route_that_can_express_nothing_keeps_nothing(core: Catalog) -> None:
+    skipped = [result(f"{fixture}/bash-file", ResultKind.SKIPPED) for fixture in ROUTE_FIXTURES]
+    assert states(judged(core, *skipped)) == {"route/bash-file": "not-tried"}
+    assert states(judged(core, skipped[0])) == {}
+
+
 def test_a_shell_that_is_missing_takes_its_routes_along(core: Catalog) -> None:
     found = judged(core, shells=["bash"])
     assert {id_ for id_ in found if id_.startswith("smoke/")} == {"smoke/bash"}
