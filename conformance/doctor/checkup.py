@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -137,19 +136,14 @@ def _blamed(finding: Finding, folder: Finding) -> Finding:
     return finding
 
 
-def _shells(runner: LocalRunner, catalog: Catalog | None) -> Iterable[Finding]:
+def _shells(runner: LocalRunner, catalog: Catalog | None) -> Iterator[Finding]:
     required = catalog.required if catalog is not None else ()
-    if not _has_temporary_folder():
-        return [Finding("shell/all", State.NOT_TRIED, "they are probed in a temporary folder, and there is none")]
-    return [shell_finding(name, runner, required, os.environ) for name in EXAMINED]
-
-
-def _has_temporary_folder() -> bool:
-    try:
-        tempfile.gettempdir()
-    except FileNotFoundError:
-        return False
-    return True
+    for name in EXAMINED:
+        try:
+            yield shell_finding(name, runner, required, os.environ)
+        except OSError as error:
+            reason = f"it cannot be looked for without a temporary folder: {error}"
+            yield Finding(f"shell/{name}", State.NOT_TRIED, reason)
 
 
 def _public(finding: Finding) -> Finding:

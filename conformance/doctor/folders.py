@@ -95,19 +95,17 @@ def usable_temporary_folders(beside: Path) -> list[Path]:
 def cache_finding(cache: Path, user: int | None) -> Finding:
     """Judge the folder `cache`, which need not exist, for the user with the id `user` (None on Windows)."""
     above = next(folder for folder in (cache, *cache.parents) if folder.exists())
-    elsewhere = _A_CACHE_OF_YOURS
     if not above.is_dir() or not _is_writable(above):
-        return Finding(CACHE, State.WARNING, f"{cache} cannot be written", _NOT_REMEMBERED, elsewhere)
+        return Finding(CACHE, State.WARNING, f"{cache} cannot be written", _NOT_REMEMBERED, _A_CACHE_OF_YOURS)
     if above == cache and user is not None:
         status = cache.stat()
         if status.st_uid != user:
             found = f"{cache} belongs to user id {status.st_uid}, and you are {user}"
-            return Finding(CACHE, State.BROKEN, found, _OTHERS_CODE, elsewhere)
+            return Finding(CACHE, State.BROKEN, found, _OTHERS_CODE, _A_CACHE_OF_YOURS)
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             mend = f"chmod 700 {shlex.quote(str(cache))}"
             return Finding(CACHE, State.BROKEN, f"{cache} can be written by other users", _OTHERS_CODE, mend)
-    made = "writable by you alone" if above == cache else "not made yet"
-    return Finding(CACHE, State.OK, f"{cache}, {made}")
+    return Finding(CACHE, State.OK, f"{cache}, {'writable' if above == cache else 'not made yet'}")
 
 
 _A_CACHE_OF_YOURS = f"{setting('XDG_CACHE_HOME', 'DIR')}, with DIR a folder of your own"
