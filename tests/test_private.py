@@ -91,7 +91,7 @@ def decoded(text: str) -> Iterator[str]:
     """Yield `text`, and everything in base64 that its JSON lines hold."""
     yield text
     for line in text.splitlines():
-        if line.startswith("{"):
+        if line.startswith('{"'):
             yield from _strings(json.loads(line))
 
 
@@ -117,6 +117,8 @@ def _strings(value: Any) -> Iterator[str]:
         [*COMMAND, "try", "--", "sh", "-c", "{{body}}; exit 0"],
         [*COMMAND, "try", "--json", "--dialect", "sh", "--", "sh", "-c", "env | grep -v ^PATH=; {{body}}"],
         [*COMMAND, "list", "cases", "full"],
+        [*COMMAND, "doctor"],
+        [*COMMAND, "doctor", "--json"],
         [*COMMAND, "show", "exit-codes/exit-7/pwsh-preserving"],
         [*COMMAND, "--help"],
         [*COMMAND, "run", "{home}/no-such-matrix.toml"],

@@ -12,6 +12,7 @@ import click
 from conformance.catalog import Catalog, display_name, load_catalog
 from conformance.cli.completion import complete_case, complete_fixture, complete_matrix, complete_route
 from conformance.errors import UsageError
+from conformance.schedule import usable_processors
 from conformance.selection import DEFAULT_MATRIX, Selection, Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -114,5 +115,4 @@ def _is_file(route: str) -> bool:
 
 def default_jobs() -> int:
     """Return one more than the processors that this process may use: a case that hangs on purpose leaves one idle."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return processors + 1
+    return usable_processors() + 1
