@@ -19,10 +19,12 @@ def describe_fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, A
         "fixture": fixture.id,
         "summary": fixture.summary,
         "source": fixture.source,
+        **({"reports": list(fixture.reports)} if fixture.reports else {}),
         "defined_at": str(fixture.origin),
         "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
         "body": {dialect: step.bodies[dialect] for dialect in dialects},
         "stdin": describe_stream(step.stdin),
+        **({"wiring": dict(step.wiring)} if step.wiring else {}),
         **({"deadline": fixture.deadline} if fixture.deadline is not None else {}),
         "expectations": [
             describe_expectation(e) for e in step.expectations if e.condition.dialect in (None, *dialects)
@@ -64,6 +66,7 @@ def describe_route(route: Route) -> dict[str, Any]:
         "id": route.id,
         "kind": route.kind,
         "argv": list(route.argv),
+        **({"stdin": route.stdin} if route.stdin is not None else {}),
         "files": dict(route.files),
         "env": dict(route.environment),
         "judged_by": route.judged_by,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import NewType
 
@@ -106,6 +106,8 @@ class Step:
     bodies: Mapping[str, str]
     stdin: Payload
     expectations: tuple[Expectation, ...]
+    wiring: Mapping[str, str] = field(default_factory=dict)
+    """The standard streams that are no pipes: `closed`, or `full` for a disk without room."""
 
 
 class Started(StrEnum):
@@ -129,6 +131,8 @@ class Fixture:
     deadline: Seconds | None
     """For a hook that hangs on purpose: how many seconds after its start it is killed."""
     origin: Origin
+    reports: tuple[str, ...] = ()
+    """Addresses of public reports of the fault that the fixture shows."""
 
     @property
     def dialects(self) -> frozenset[str]:
@@ -163,6 +167,8 @@ class Route:
     judged_by: str
     source: str
     origin: Origin
+    stdin: str | None = None
+    """What the launcher feeds on standard input (a template) to hand over the body; None leaves it to the hook."""
 
 
 @dataclass(frozen=True, slots=True)

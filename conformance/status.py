@@ -83,6 +83,8 @@ def satisfies(expected: ExitStatus, observed: ExitStatus) -> bool:
     which replaces itself by its last command, and the other from a file.
     Source: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
     """
+    if isinstance(expected, FailedToStart):  # whatever words this system has for it
+        return isinstance(observed, FailedToStart) and observed.errno == expected.errno
     if isinstance(expected, Signalled):
         return observed in (expected, Exited(SHELL_SIGNAL_BASE + expected.number))
     return observed == expected

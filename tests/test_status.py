@@ -38,7 +38,16 @@ STATUSES = st.one_of(
 @given(STATUSES, STATUSES)
 def test_only_a_death_by_signal_may_arrive_in_two_forms(expected: ExitStatus, observed: ExitStatus) -> None:
     two_forms = isinstance(expected, Signalled) and observed == Exited(128 + expected.number)
-    assert satisfies(expected, observed) == (expected == observed or two_forms)
+    other_words = isinstance(expected, FailedToStart) and observed == FailedToStart(
+        expected.errno, getattr(observed, "detail", "")
+    )
+    assert satisfies(expected, observed) == (expected == observed or two_forms or other_words)
+
+
+@given(st.integers(1, 133), st.integers(1, 133), st.text(), st.text())
+def test_a_start_that_failed_is_the_same_in_whatever_words(expected: int, observed: int, one: str, other: str) -> None:
+    assert satisfies(FailedToStart(expected, one), FailedToStart(observed, other)) == (expected == observed)
+    assert not satisfies(FailedToStart(expected, one), Exited(expected))
 
 
 @given(SIGNALS)

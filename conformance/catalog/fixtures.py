@@ -16,7 +16,8 @@ from conformance.payload import Payload, payload_from_toml
 from conformance.precedence import expectation_for
 from conformance.template import Placeholder, placeholders
 
-BODY_NAMES = frozenset({"native", "mark", "witness"})
+BODY_NAMES = frozenset({"native", "mark", "witness", "filler"})
+MARKS = BODY_NAMES - {"filler"}
 
 
 def read_fixtures(folder: Path) -> tuple[Fixture, ...]:
@@ -54,6 +55,7 @@ def _fixture(source: SourceFile, index: int, table: dict[str, Any], topic: str) 
             _expectation(source.origin(("fixture", index, "expect", number)), expectation, table["source"], stdin)
             for number, expectation in enumerate(table["expect"])
         ),
+        wiring=table.get("wiring", {}),
     )
     fixture = Fixture(
         id=f"{topic}/{table['id']}",
@@ -64,7 +66,10 @@ def _fixture(source: SourceFile, index: int, table: dict[str, Any], topic: str) 
         unprovable_because=because.strip(),
         deadline=Seconds(float(table["deadline"])) if "deadline" in table else None,
         origin=origin,
+        reports=tuple(table.get("reports", ())),
     )
+    if "stdin" in step.wiring and stdin.length:
+        raise CatalogError(f"{origin}: nothing can be sent on a closed stdin. Take out stdin, or wiring.stdin.")
     _check_bodies(fixture)
     _check_coverage(fixture)
     return fixture
@@ -111,7 +116,10 @@ def _check_bodies(fixture: Fixture) -> None:
                     _check_argument(placeholder)
             except ValueError as error:
                 raise CatalogError(f"{fixture.origin}: body.{dialect}: {error}.") from error
-            if not found and fixture.started is not Started.UNPROVABLE:
+            if (
+                not any(placeholder.name in MARKS for placeholder in found)
+                and fixture.started is not Started.UNPROVABLE
+            ):
                 raise CatalogError(
                     f"{fixture.origin}: body.{dialect} leaves no mark, so nothing proves whether it started. "
                     'Add {{mark}}, {{native:N}} or {{witness}}, or say started = "unprovable: why".'
@@ -122,6 +130,9 @@ def _check_argument(placeholder: Placeholder) -> None:
     if placeholder.name == "native":
         if not re.fullmatch(r"\d{1,3}", placeholder.argument or "") or int(placeholder.argument or "") > 255:
             raise ValueError(f"{{{{native:{placeholder.argument}}}}} needs an exit code from 0 to 255")
+    elif placeholder.name == "filler":
+        if not re.fullmatch(r"[1-9]\d{0,5}", placeholder.argument or ""):
+            raise ValueError(f"{{{{filler:{placeholder.argument}}}}} needs a number of characters below a million")
     elif placeholder.argument is not None:
         raise ValueError(f"{{{{{placeholder.name}}}}} takes no argument")
 

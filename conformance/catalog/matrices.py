@@ -72,7 +72,7 @@ def _route(source: SourceFile, index: int, table: dict[str, Any], folder: Path) 
 
 
 def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -> Route:
-    found = _launch_placeholders(table["argv"], texts, origin)
+    found = _launch_placeholders(table, texts, origin)
     _check_environment(table.get("env", {}), origin)
     if not any(placeholder.name in DELIVERIES for placeholder in found):
         raise CatalogError(
@@ -92,6 +92,7 @@ def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -
         judged_by=table.get("judged_by", "last-statement"),
         source=table["source"],
         origin=origin,
+        stdin=table.get("stdin"),
     )
 
 
@@ -106,10 +107,13 @@ def _file_text(value: str | dict[str, str], folder: Path, name: str, origin: Ori
         ) from error
 
 
-def _launch_placeholders(argv: list[str], texts: dict[str, str], origin: Origin) -> list[Placeholder]:
-    """Return the templates of `argv` and of the files that it uses, directly or through other files."""
+def _launch_placeholders(table: dict[str, Any], texts: dict[str, str], origin: Origin) -> list[Placeholder]:
+    """Return the templates of argv, of what is fed on stdin, and of the files that these use, directly or not."""
+    launched = {f"argv[{index}]": text for index, text in enumerate(table["argv"])}
+    if "stdin" in table:
+        launched["stdin"] = table["stdin"]
     in_files = {name: _checked(f"files.{name}", text, origin) for name, text in texts.items()}
-    found = [placeholder for index, text in enumerate(argv) for placeholder in _checked(f"argv[{index}]", text, origin)]
+    found = [placeholder for place, text in launched.items() for placeholder in _checked(place, text, origin)]
     used: set[str | None] = set()
     for placeholder in found:  # which grows meanwhile by what the files hold
         name = placeholder.argument

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from conformance.errors import CatalogError
 from conformance.model import Condition, Origin
-from conformance.status import Exited, ExitStatus, Signalled, TimedOut
+from conformance.status import Exited, ExitStatus, FailedToStart, Signalled, TimedOut
 
 # The signals that have the same number on Linux and macOS; a fixture that names another would not be portable.
 SIGNALS = {
@@ -18,17 +19,19 @@ SIGNALS = {
 
 
 def status_in(table: dict[str, Any], origin: Origin) -> ExitStatus | None:
-    """Return the status that the keys `exit`, `signal` or `timed_out` of `table` give; None without any of them.
+    """Return the status that the keys `exit`, `signal`, `timed_out` or `failed_to_start` of `table` give, or None.
 
     Raises CatalogError for a signal without a portable number, and for more than one of the keys.
     """
-    given = [key for key in ("exit", "signal", "timed_out") if key in table]
+    given = [key for key in ("exit", "signal", "timed_out", "failed_to_start") if key in table]
     if len(given) > 1:
         raise CatalogError(f"{origin}: {' and '.join(given)} exclude each other. Keep one.")
     if "exit" in table:
         return Exited(table["exit"])
     if "timed_out" in table:
         return TimedOut()
+    if "failed_to_start" in table:
+        return FailedToStart(errno.E2BIG, "the text is too long for an argument")
     if "signal" not in table:
         return None
     if table["signal"] not in SIGNALS:

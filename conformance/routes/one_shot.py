@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from conformance.errors import InexpressibleError
 from conformance.model import Deadline, Expectation, Route, Step
 from conformance.observation import StepObservation
+from conformance.payload import Literal, Payload
 from conformance.process import Launch
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder, render
@@ -44,11 +45,13 @@ class OneShot:
         argv = tuple(texts.rendered(argument) for argument in self._route.argv)
         if any("\0" in argument for argument in argv):
             raise InexpressibleError("the body holds a NUL, which no argument of a program can hold")
+        if step.wiring:
+            argv = self._place.wired(argv, step.wiring)
         return Launch(
             argv=argv,
             environment={**stage.environment, **self._route.environment},
             directory=stage.working_directory,
-            stdin=step.stdin,
+            stdin=self._stdin(step, texts),
             stdout=expectation.stdout,
             stderr=expectation.stderr,
             deadline=deadline.after_start or deadline.total,
@@ -56,6 +59,13 @@ class OneShot:
             started_file=stage.witness_file if deadline.after_start else None,
             start_allowance=deadline.total,
         )
+
+    def _stdin(self, step: Step, texts: _LaunchTexts) -> Payload:
+        if self._route.stdin is None:
+            return step.stdin
+        if step.stdin.length or "stdin" in step.wiring:
+            raise InexpressibleError("the route hands over the body on standard input, so the hook has none of its own")
+        return Literal(texts.rendered(self._route.stdin).encode())
 
 
 class _LaunchTexts:

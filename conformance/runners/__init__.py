@@ -46,6 +46,12 @@ class Place(Protocol):
         Raises InexpressibleError where the place lacks what the body asks for.
         """
 
+    def wired(self, argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the command that runs `argv` with the standard streams of `wiring` closed or full.
+
+        Raises InexpressibleError where the place has no such stream.
+        """
+
     def run(self, launch: Launch) -> Completed:
         """Run a process to its end."""
 

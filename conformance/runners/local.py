@@ -156,6 +156,13 @@ class LocalPlace:
         """
         return self._natives.body(text, dialect, stage.witness_file)
 
+    def wired(self, argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the command that runs `argv` with the standard streams of `wiring` closed or full.
+
+        Raises InexpressibleError where this operating system has no such stream.
+        """
+        return system.wired(argv, wiring)
+
     def run(self, launch: Launch) -> Completed:
         """Run a process of this machine to its end.
 

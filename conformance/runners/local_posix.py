@@ -7,14 +7,18 @@ import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from conformance import witness
+from conformance.errors import InexpressibleError
 from conformance.runners.natives import rendered_body
 from conformance.shells import shell_variables
 
 TEMPORARY_VARIABLES = ("TMPDIR",)
+FULL = "/dev/full"
+"""Linux and some BSDs have it: every write fails as on a disk without room."""
 
 _NATIVE = """#!/bin/sh
 # Leaves its mark in the witness record $2 and exits with $1.
@@ -55,6 +59,18 @@ def plain_temporary_folder() -> str:
     with suppress(RuntimeError):  # this user has no home
         outside = [path for path in plain if not path.is_relative_to(Path.home()) and os.access(path, os.W_OK)]
     return str([*outside, *plain][0])
+
+
+def wired(argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the command that runs `argv` with the standard streams of `wiring` closed or full.
+
+    Raises InexpressibleError where this system has no file that is always full.
+    """
+    if "full" in wiring.values() and not Path(FULL).exists():
+        raise InexpressibleError(f"this system has no {FULL}")
+    operators = {"stdin": "<", "stdout": ">", "stderr": "2>"}
+    redirections = " ".join(f"{operators[name]}{FULL if end == 'full' else '&-'}" for name, end in wiring.items())
+    return ("/bin/sh", "-c", f'exec "$@" {redirections}', "sh", *argv)
 
 
 class Natives:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from conformance import witness
@@ -79,6 +79,11 @@ def short_path(path: str) -> str:
     buffer = ctypes.create_unicode_buffer(PATH_CHARACTERS)
     length = load_kernel32().GetShortPathNameW(path, buffer, PATH_CHARACTERS)
     return buffer.value if 0 < length < PATH_CHARACTERS else path
+
+
+def wired(argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
+    """Raise InexpressibleError: Windows has no file that is always full, and starts no program without its streams."""
+    raise InexpressibleError(f"Windows cannot start {argv[0]} with {' and '.join(wiring)} closed or full")
 
 
 class Natives:

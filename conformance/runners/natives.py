@@ -22,10 +22,12 @@ class Natives(Protocol):
 
 
 def rendered_body(body: str, dialect: str, natives: Natives, record: Path) -> str:
-    """Return `body`, which is written in `dialect`, with the commands in place of its templates."""
+    """Return `body`, which is written in `dialect`, with its templates filled in."""
 
     def command(placeholder: Placeholder) -> str:
         path = record.as_posix()
+        if placeholder.name == "filler":
+            return "x" * int(placeholder.argument or "")
         if placeholder.name == "native":
             text = natives.native(placeholder.argument or "", path)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +59,10 @@ class RecordingPlace:
         """Return the body `text` with its templates rendered."""
         self._body = self._place.body(text, dialect, stage)
         return self._body
+
+    def wired(self, argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the command that runs `argv` with the standard streams of `wiring` closed or full."""
+        return self._place.wired(argv, wiring)
 
     def run(self, launch: Launch) -> Completed:
         """Run a process to its end, and add it to `records`."""

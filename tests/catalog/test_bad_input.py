@@ -152,6 +152,17 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         ("unknown shell 'zsh' in 'required'", "The shells are"),
     ),
     "template in a file": (ROUTE + 'files.w = "{{bdy}}"\n', 2, ("files.w", "unknown template {{bdy}}")),
+    "template in what is fed": (
+        ROUTE.replace('"{{body}}"', '"-s"') + 'stdin = "{{bdy}}"\n',
+        2,
+        ("stdin: unknown template {{bdy}}", "the names here are bash, body"),
+    ),
+    "nothing fed": (ROUTE + 'stdin = ""\n', 2, ("'stdin' is ''", "a text is expected")),
+    "start that failed otherwise": (
+        ROUTE + edited(DEVIATION, "exit = 1", 'failed_to_start = "ENOENT"'),
+        9,
+        ("'observed.failed_to_start' is 'ENOENT'", '"E2BIG" is expected'),
+    ),
     "file not used": (ROUTE + 'files.w = "{{body}}"\n', 2, ("files.w is not used", "Write {{file:w}} in argv")),
     "file not there": (edited(ROUTE, '"-c"', '"{{file:w}}"'), 2, ("{{file:w}} names no file", "Add files.w")),
     "file without a name": (edited(ROUTE, '"-c"', '"{{file}}"'), 2, ("argv[1]", "{{file}} needs the name of a file")),
@@ -220,7 +231,7 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "nothing observed": (
         ROUTE + edited(DEVIATION, "observed.exit = 1", "observed = {}"),
         12,
-        ("'observed' is {}", "exit, signal or timed_out"),
+        ("'observed' is {}", "exit, signal, timed_out or failed_to_start"),
     ),
     "code too large": (
         ROUTE + edited(DEVIATION, "exit = 1", "exit = 4294967296"),
@@ -429,12 +440,12 @@ BAD_FIXTURE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "unknown template": (
         edited(FIXTURE, "{{mark}}", "{{marc}}"),
         2,
-        ("body.sh", "unknown template {{marc}}", "the names here are mark, native, witness"),
+        ("body.sh", "unknown template {{marc}}", "the names here are filler, mark, native, witness"),
     ),
     "template of a route": (
         edited(FIXTURE, "{{mark}}", "{{body}}"),
         2,
-        ("unknown template {{body}}", "the names here are mark"),
+        ("unknown template {{body}}", "the names here are filler, mark"),
     ),
     "unknown filter": (edited(FIXTURE, "{{mark}}", "{{mark|quote}}"), 2, ("unknown filter |quote", "the filters are")),
     "malformed template": (edited(FIXTURE, "{{mark}}", "{{mark:a|}}"), 2, ("{{mark:a|}}", "write {{name}}")),
@@ -445,6 +456,27 @@ BAD_FIXTURE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         edited(FIXTURE, "{{mark}}\n", ""),
         2,
         ("body.sh leaves no mark", "Add {{mark}}", 'started = "unprovable: why"'),
+    ),
+    "filler alone": (edited(FIXTURE, "{{mark}}", "# {{filler:9}}"), 2, ("body.sh leaves no mark",)),
+    "filler without a number": (
+        edited(FIXTURE, "{{mark}}", "{{mark}} # {{filler}}"),
+        2,
+        ("needs a number of characters",),
+    ),
+    "stream wired to nothing": (
+        edited(FIXTURE, "body.sh", 'wiring = { stdout = "gone" }\nbody.sh'),
+        6,
+        ("'wiring.stdout' is 'gone'", '"closed" or "full"'),
+    ),
+    "input for a closed stdin": (
+        edited(FIXTURE, "body.sh", 'stdin = "x"\nwiring = { stdin = "closed" }\nbody.sh'),
+        2,
+        ("nothing can be sent on a closed stdin", "Take out stdin"),
+    ),
+    "report without an address": (
+        edited(FIXTURE, "body.sh", 'reports = ["#7"]\nbody.sh'),
+        2,
+        ("'reports[0]' is '#7'", "http or https"),
     ),
     "unprovable without why": (
         edited(FIXTURE, "body.sh", 'started = "unprovable: "\nbody.sh'),

@@ -55,3 +55,45 @@ def test_an_argument_that_the_system_refuses_is_the_routes_failure(execute: Call
     result = execute('argv = ["sh", "-c", "{{body}}"]', f'"exit 7 #{"x" * 200_000}"')
     assert result.kind is ResultKind.FAIL
     assert "failed_to_start(E2BIG" in result.reason
+
+
+STDIN_ROUTE = 'argv = ["sh", "-s"]\nstdin = "{{body}}\\n"'
+
+
+def test_a_body_may_be_fed_on_standard_input(execute: Callable[..., Result]) -> None:
+    result = execute(STDIN_ROUTE, "'''printf %s it; exit 7'''", '"it"')
+    assert result.kind is ResultKind.PASS, result.reason
+
+
+def test_what_is_fed_may_use_files_of_the_route(execute: Callable[..., Result]) -> None:
+    route = 'argv = ["sh", "-s"]\nstdin = ". {{file:hook}}\\n"\nfiles.hook = "{{body}}\\n"'
+    result = execute(route, "'''printf %s it; exit 7'''", '"it"')
+    assert result.kind is ResultKind.PASS, result.reason
+
+
+def test_a_hook_with_input_of_its_own_cannot_be_fed_on_standard_input(execute: Callable[..., Result]) -> None:
+    result = execute(STDIN_ROUTE, "'''exit 7'''\nstdin = \"for the hook\"")
+    assert (result.kind, result.reason) == (
+        ResultKind.SKIPPED,
+        "the route hands over the body on standard input, so the hook has none of its own",
+    )
+
+
+@pytest.mark.parametrize(
+    ("wiring", "body"),
+    [
+        ('stdin = "closed"', "cat 2>/dev/null || exit 7"),
+        ('stdout = "closed"', "( printf x ) 2>/dev/null || exit 7"),
+        ('stderr = "closed"', "( printf x >&2 ) || exit 7"),
+        ('stdout = "full"', "( printf x ) 2>/dev/null || exit 7"),
+        ('stderr = "full"', "( printf x >&2 ) || exit 7"),
+        ('stdin = "closed", stdout = "full"', "cat 2>/dev/null || ( printf x ) 2>/dev/null || exit 7"),
+    ],
+)
+def test_a_stream_may_be_closed_or_full(wiring: str, body: str, execute: Callable[..., Result]) -> None:
+    if "full" in wiring and not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    route = 'argv = ["sh", "-c", "{{body}}"]'
+    result = execute(route, f"'''{body}'''\nwiring = {{ {wiring} }}")
+    assert result.kind is ResultKind.PASS, result.reason
+    assert execute(route, f"'''{body}'''").kind is ResultKind.FAIL  # with three pipes
