@@ -28,6 +28,7 @@ SUBCOMMANDS = Subcommands(
         "try": "conformance.cli.try_:try_command",
         "list": "conformance.cli.list_:list_command",
         "show": "conformance.cli.show:show_command",
+        "explain": "conformance.cli.explain:explain_command",
         "schema": "conformance.cli.schema:schema_command",
     }
 )
