@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 _TEMPLATE = re.compile(r"\{\{(?P<name>[A-Za-z][\w-]*)(?::(?P<argument>[^{}|\n]*))?(?P<filters>(?:\|[\w-]+)*)\}\}")
@@ -77,17 +77,30 @@ def placeholders(text: str, names: Collection[str]) -> tuple[Placeholder, ...]:
     return tuple(found)
 
 
+def parts(text: str) -> Iterator[str | Placeholder]:
+    """Yield `text` cut into its templates and what stands between them, which is never empty."""
+    end = 0
+    for match in _TEMPLATE.finditer(text):
+        if match.start() > end:
+            yield text[end : match.start()]
+        yield _placeholder(match)
+        end = match.end()
+    if end < len(text):
+        yield text[end:]
+
+
 def render(text: str, value: Callable[[Placeholder], str]) -> str:
     """Return `text` with every template replaced by its value, passed through its filters from left to right."""
 
-    def replacement(match: re.Match[str]) -> str:
-        placeholder = _placeholder(match)
-        result = value(placeholder)
-        for name in placeholder.filters:
+    def rendered(part: str | Placeholder) -> str:
+        if isinstance(part, str):
+            return part
+        result = value(part)
+        for name in part.filters:
             result = FILTERS[name](result)
         return result
 
-    return _TEMPLATE.sub(replacement, text)
+    return "".join(map(rendered, parts(text)))
 
 
 def _placeholder(match: re.Match[str]) -> Placeholder:

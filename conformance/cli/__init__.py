@@ -29,6 +29,7 @@ SUBCOMMANDS = Subcommands(
         "list": "conformance.cli.list_:list_command",
         "show": "conformance.cli.show:show_command",
         "explain": "conformance.cli.explain:explain_command",
+        "repro": "conformance.cli.repro:repro_command",
         "schema": "conformance.cli.schema:schema_command",
     }
 )
