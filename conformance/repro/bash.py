@@ -17,9 +17,10 @@ from conformance.witness import BLOCK_BYTES
 
 TICKS_PER_SECOND = 20
 _LAUNCH = """\
-# A signal that is ignored here would be ignored in the hook as well, if this env cannot undo that.
-default_signals=$(env --default-signal true 2>/dev/null && echo --default-signal)
-launch() { cd "$folder/case/work" && exec env $default_signals -i "${environment[@]}" "${argv[@]}"; }
+env_options=(-i)
+# A signal that is ignored here would be ignored in the hook as well, if env cannot undo that.
+if env --default-signal true 2>/dev/null; then env_options+=(--default-signal); fi
+launch() { cd "$folder/case/work" && exec env "${env_options[@]}" "${environment[@]}" "${argv[@]}"; }
 
 """
 _USAGE = """

@@ -24,13 +24,22 @@ alive() {
   return 1
 }
 
+# Let the streams end, for so many ticks at most.
+await_readers() {
+  left=$1
+  while alive "${readers[@]}" && [ "$left" -gt 0 ]; do
+    left=$((left - 1))
+    sleep 0.05
+  done
+}
+
 # Run the launch, with what bash says of it itself out of the way.
 supervise() {
   mkfifo "$folder/stdin.pipe" "$folder/stdout.pipe" "$folder/stderr.pipe"
   cat "$folder/stdout.pipe" >"$folder/stdout" &
-  readers=$!
+  readers=("$!")
   cat "$folder/stderr.pipe" >"$folder/stderr" &
-  readers="$readers $!"
+  readers+=("$!")
   feed >"$folder/stdin.pipe" &
   feeder=$!
   set -m # gives the launch a process group of its own, and no signal that is ignored
@@ -59,25 +68,14 @@ supervise() {
     if [ "$code" -gt 128 ] && ! grep -Eq " $pid (Exit|Done)" "$folder/jobs"; then
       status="signalled $((code - 128))"
     fi
-    left=$linger_ticks
-    # shellcheck disable=SC2086 # the readers are two words
-    while alive $readers && [ "$left" -gt 0 ]; do
-      left=$((left - 1))
-      sleep 0.05
-    done
+    await_readers "$linger_ticks"
   fi
   kill_tree "$pid"
   running=
   kill "$feeder"
-  # shellcheck disable=SC2086
-  for tick in 1 2 3 4 5 6 7 8 9 10; do
-    alive $readers || break
-    sleep 0.05
-  done
-  # shellcheck disable=SC2086
-  kill $readers
-  # shellcheck disable=SC2086
-  wait $readers
+  await_readers 100
+  kill "${readers[@]}"
+  wait "${readers[@]}"
 }
 
 tell_stream() {
