@@ -129,7 +129,7 @@ def describe_environment(catalog: Catalog, cases: Iterable[Case], runner: Runner
         "environment": f"{local_os()}-{platform.machine().lower()}/{runner.name}",
         "system": {
             "release": platform.release(),
-            "distribution": _distribution(),
+            "distribution": distribution(),
             "python": platform.python_version(),
         },
         "shells": [_describe_shell(name, runner) for name in asked],
@@ -152,7 +152,8 @@ def _describe_shell(name: str, runner: Runner) -> dict[str, str]:
     }
 
 
-def _distribution() -> str:
+def distribution() -> str:
+    """Return the name and version of the operating system's distribution."""
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:

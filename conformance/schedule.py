@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import sys
 import threading
@@ -19,6 +20,11 @@ _SECONDS_BY_DIALECT = {"pwsh": 0.5, "powershell5": 1.0, "cmd": 0.1}
 _SECONDS_OF_A_SMALL_SHELL = 0.01
 _RESPONSE_SECONDS = 0.2 if sys.platform == "win32" else None
 """How long the main thread may wait at a time; on Windows it hears of Ctrl-C only between two waits."""
+
+
+def usable_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def expected_seconds(case: Case) -> float:

@@ -141,6 +141,16 @@ def _probe_windows_powershell(environment: Mapping[str, str]) -> Shell:
 
 
 def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
+    program, found = named_pwsh(environment)
+    path = program_behind_shim(Path(program).absolute())
+    return Shell("pwsh", _powershell_version(str(path), f"{found} gives {program}", environment), path, found)
+
+
+def named_pwsh(environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the program that is to be pwsh, which may be a shim, and how it was found.
+
+    Raises MissingShellError where there is none, ShellError where CONFORMANCE_PWSH names none.
+    """
     chosen = os.environ.get("CONFORMANCE_PWSH")
     found = "CONFORMANCE_PWSH" if chosen else "PATH"
     program = shutil.which(chosen or "pwsh", path=environment.get("PATH"))
@@ -150,8 +160,7 @@ def _probe_pwsh(environment: Mapping[str, str]) -> Shell:
         raise MissingShellError(
             "pwsh is not on PATH: start through `python3 bootstrap.py`, which installs it, or set CONFORMANCE_PWSH"
         )
-    path = program_behind_shim(Path(program).absolute())
-    return Shell("pwsh", _powershell_version(str(path), f"{found} gives {program}", environment), path, found)
+    return program, found
 
 
 def _powershell_version(program: str, named: str, environment: Mapping[str, str]) -> str:

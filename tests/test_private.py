@@ -119,6 +119,8 @@ def _strings(value: Any) -> Iterator[str]:
         [*COMMAND, "try", "--", "sh", "-c", "{{body}}; exit 0"],
         [*COMMAND, "try", "--json", "--dialect", "sh", "--", "sh", "-c", "env | grep -v ^PATH=; {{body}}"],
         [*COMMAND, "list", "cases", "full"],
+        [*COMMAND, "doctor"],
+        [*COMMAND, "doctor", "--json"],
         [*COMMAND, "show", "exit-codes/exit-7/pwsh-preserving"],
         [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--matrix", "matrix.toml"],
         [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--route", "{home}/project/matrix.toml", "--json"],

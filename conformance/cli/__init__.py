@@ -30,6 +30,7 @@ SUBCOMMANDS = Subcommands(
         "show": "conformance.cli.show:show_command",
         "explain": "conformance.cli.explain:explain_command",
         "repro": "conformance.cli.repro:repro_command",
+        "doctor": "conformance.cli.doctor:doctor_command",
         "schema": "conformance.cli.schema:schema_command",
     }
 )
@@ -51,8 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
-    if sys.stderr is None:  # it was closed, so what is said there goes nowhere
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed, so what is said there goes nowhere
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
     _write_any_text()
     try:
         return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)

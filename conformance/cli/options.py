@@ -20,6 +20,7 @@ from conformance.cli.completion import (
 )
 from conformance.errors import UsageError
 from conformance.model import Case
+from conformance.schedule import usable_processors
 from conformance.selection import DEFAULT_MATRIX, Selection, Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -162,5 +163,4 @@ def _is_file(route: str) -> bool:
 
 def default_jobs() -> int:
     """Return one more than the processors that this process may use: a case that hangs on purpose leaves one idle."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return processors + 1
+    return usable_processors() + 1

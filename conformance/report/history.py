@@ -93,14 +93,21 @@ def history_of(catalog: Catalog, environment: str) -> History:
 
     Raises RuntimeError where this user has no home.
     """
-    Path.home()
     shipped = {f"matrices/{name}.toml": name for name in matrix_names()}
     files = [matrix.origin.file for matrix in catalog.matrices]
     full_names = [shipped.get(file, str(Path(file).expanduser().resolve())) for file in files]
     suite = _digest("\n".join([*full_names, environment]).encode("utf-8", "surrogateescape"))
     name = "-".join([*(Path(file).stem for file in files), environment.replace("/", "-")])
-    cache = platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)
-    return History(cache / "reports" / f"{name[:80]}-{suite}")
+    return History(cache_folder() / "reports" / f"{name[:80]}-{suite}")
+
+
+def cache_folder() -> Path:
+    """Return this user's cache, which need not exist.
+
+    Raises RuntimeError where this user has no home.
+    """
+    Path.home()
+    return platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)
 
 
 def _by_age(paths: Iterable[Path]) -> list[Path]:

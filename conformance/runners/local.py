@@ -31,6 +31,7 @@ else:
     from conformance.runners import local_posix as system
 
 child_environment = system.child_environment
+plain_temporary_folder = system.plain_temporary_folder
 OPERATING_SYSTEMS = {"linux": "linux", "darwin": "macos", "win32": "windows"}
 
 WORKING, TEMPORARY = "work", "tmp"
@@ -99,7 +100,7 @@ class LocalRunner:
         """
         with ExitStack() as stack:
             try:
-                folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=system.plain_temporary_folder()))
+                folder = Path(tempfile.mkdtemp(prefix="conformance-", dir=plain_temporary_folder()))
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
                 place = LocalPlace(folder, self._cancellation)
             except OSError as error:

@@ -146,3 +146,20 @@ def test_a_full_standard_output_is_one_sentence(tmp_path: Path) -> None:
     assert "the output cannot be written: No space left on device" in completed.stderr
     assert "Traceback" not in completed.stderr
     assert valid_report(tmp_path / "report.jsonl").complete
+
+
+def test_a_doctor_that_is_ended_early_says_so_and_leaves_no_folder(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "doctor"],
+        env=command_environment({"TMPDIR": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_signals,
+    ) as doctor:
+        until(lambda: any(tmp_path.glob("conformance-*/home")))
+        doctor.send_signal(signal.SIGTERM)
+        out, err = doctor.communicate(timeout=PATIENCE_SECONDS)
+    assert (doctor.returncode, out) == (130, "")
+    assert err == "conformance: interrupted before all was examined\n"
+    assert list(tmp_path.iterdir()) == []

@@ -38,6 +38,24 @@ def test_without_standard_error_a_run_is_whole(tmp_path: Path) -> None:
     assert valid_report(tmp_path / "conformance-report.jsonl").complete
 
 
+COMMANDS = ["run matrix.toml --json", "list cases matrix.toml", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_standard_output_a_command_ends_as_with_one(command: str, tmp_path: Path) -> None:
+    no_pwsh = {"CONFORMANCE_PWSH": "/nonexistent/pwsh"}
+    whole = sh(f"{CONFORMANCE} {command} >/dev/null", tmp_path, **no_pwsh)
+    assert sh(f"{CONFORMANCE} {command} >&-", tmp_path, **no_pwsh) == whole
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_on_a_full_disk_a_command_says_so(command: str, tmp_path: Path) -> None:
+    finished = sh(f"{CONFORMANCE} {command} >/dev/full", tmp_path, CONFORMANCE_PWSH="/nonexistent/pwsh")
+    assert finished.code == 3
+    assert "cannot be written: No space left on device" in finished.err
+
+
 def test_what_the_encoding_lacks_is_escaped(tmp_path: Path) -> None:
     kept = AS_DOCUMENTED.replace("observed.exit = 0", "observed.exit = 3")
     script = f"printf %s {shlex.quote(kept)} >kept.toml; {CONFORMANCE} run kept.toml"

@@ -184,7 +184,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built)
 
 def test_the_sdist_holds_what_its_tests_need(unpacked: Path) -> None:
     found = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
-    ours = set(files_below("bench", "conformance", "fixtures", "matrices", "tests"))
+    ours = set(files_below("bench", "conformance", "docs", "fixtures", "matrices", "tests"))
     around = {"LICENSE", "README.md", "bootstrap.py", "pyproject.toml", "tox.ini"}
     assert found - {".gitignore", "PKG-INFO"} == ours | around
     for name in ours | around:
