@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -13,21 +16,36 @@ from conformance.campaign import local_runner
 from conformance.cli.options import case_options, load_case
 from conformance.engine import terms_of
 from conformance.errors import HarnessError
-from conformance.repro import recipe_of
-from conformance.repro.bash import ScriptNatives, bash_script
+from conformance.repro import Recipe, bash, powershell, recipe_of
+from conformance.runners.local import public_path
+from conformance.runners.local_windows import OF_THE_MACHINE
+from conformance.runners.natives import Natives
 
-PASSED_ON = ("PATH", "HOME", "TMPDIR", "CONFORMANCE_PWSH", "DOTNET_ROOT")
+Writer = tuple[Callable[[Recipe], str], Callable[[str], Natives]]
+WRITERS: Mapping[str, Writer] = {
+    "bash": (bash.bash_script, bash.ScriptNatives),
+    "powershell": (powershell.powershell_script, powershell.ScriptNatives),
+}
+PASSED_ON = ("PATH", "HOME", "TMPDIR", "CONFORMANCE_PWSH", "DOTNET_ROOT", "TEMP", *OF_THE_MACHINE)
 """What the script may know of where it runs, as it may on another machine."""
 
 
 @click.command("repro")
 @case_options
-@click.option("--run", "run_it", is_flag=True, help="Run the script under plain bash instead, and exit as it does.")
+@click.option(
+    "--shell",
+    type=click.Choice(list(WRITERS)),
+    default="powershell" if sys.platform == "win32" else "bash",
+    show_default=True,
+    help="The shell that the script is for, whatever shell the case is of.",
+)
+@click.option("--run", "run_it", is_flag=True, help="Run the script in a plain shell instead, and exit as it does.")
 def repro_command(
     id_: str,
     matrices: tuple[str, ...],
     route_files: tuple[Path, ...],
     timeout_scale: float,
+    shell: str,
     run_it: bool,  # noqa: FBT001 - click passes options so
 ) -> int:
     """Print a script that shows what the case ID shows, on any machine with its shells and without this harness.
@@ -37,22 +55,30 @@ def repro_command(
     catalog, case = load_case(id_, matrices, route_files)
     with local_runner() as (runner, _):
         key = runner.environment_key(case.route)
-    script = bash_script(recipe_of(case, terms_of(catalog, case, key), key, timeout_scale, ScriptNatives))
+    write, natives = WRITERS[shell]
+    script = write(recipe_of(case, terms_of(catalog, case, key), key, timeout_scale, natives))
     if run_it:
-        return _run(script)
+        return _run(script, shell)
     click.echo(script, nl=False)
     return 0
 
 
-def _run(script: str) -> int:
+def _run(script: str, shell: str) -> int:
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        path = Path(folder, "repro.bash")
+        command, name = _command(shell)
+        path = Path(folder, name)
         path.write_text(script, encoding="utf-8", newline="\n")
         try:
-            completed = subprocess.run(
-                ["bash", "--noprofile", "--norc", path], env=environment, stdin=subprocess.DEVNULL, check=False
-            )
+            completed = subprocess.run([*command, path], env=environment, stdin=subprocess.DEVNULL, check=False)
         except OSError as error:
-            raise HarnessError(f"bash cannot be started: {error.strerror}. Install it, or mend PATH.") from error
+            program = public_path(command[0])
+            raise HarnessError(f"{program} cannot be started: {error.strerror}. Install it, or mend PATH.") from error
     return completed.returncode
+
+
+def _command(shell: str) -> tuple[list[str], str]:
+    if shell == "bash":
+        return ["bash", "--noprofile", "--norc"], "repro.bash"
+    program = os.environ.get("CONFORMANCE_PWSH") or shutil.which("pwsh") or "powershell"
+    return [program, "-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"], "repro.ps1"

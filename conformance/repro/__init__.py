@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -21,6 +22,8 @@ from conformance.views.text import printable
 Text = tuple[str | Placeholder, ...]
 """A text of the route, cut into its templates and what stands between them."""
 ANYTHING = "anything"
+FILLER = re.compile(r"x{1000,}")
+"""A long run in a body, which a script makes instead of holding it."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,14 @@ class Recipe:
     after_start_seconds: float | None
     linger_seconds: float
     expected: Expected
+
+    @property
+    def filters(self) -> frozenset[str]:
+        """The filters that the route's texts use."""
+        texts = [*self.argv, *self.files.values(), *([self.stdin] if isinstance(self.stdin, tuple) else [])]
+        return frozenset(
+            name for text in texts for part in text if isinstance(part, Placeholder) for name in part.filters
+        )
 
 
 def recipe_of(
@@ -155,3 +166,9 @@ def comment_lines(recipe: Recipe, usage: str) -> str:
     """Return the comments of a script, and how it is used, as lines that begin with `#` in which nothing is hidden."""
     text = printable("\n".join([*recipe.comments, "", *usage.strip().split("\n")])).replace("\t", " ")
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n"))
+
+
+def program_names(names: list[str]) -> str:
+    """Return `names`, or what stands for none, as part of a sentence."""
+    names = list(dict.fromkeys(names)) or ["nothing but the usual programs"]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
-import string
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from conformance import witness
 from conformance.payload import Literal, Payload, Repeat, Stream
-from conformance.repro import Recipe, Text, comment_lines
+from conformance.repro import FILLER, Recipe, Text, comment_lines, program_names
+from conformance.repro.bash_words import array, heredoc, lines, printf_format, quoted
 from conformance.runners.local_posix import NATIVE_SCRIPT, child_environment, wired
 from conformance.template import Placeholder
 from conformance.witness import BLOCK_BYTES
@@ -28,35 +27,6 @@ Run it with bash, from a file or from a pipe: bash FILE, or bash -s < FILE. It n
 It works in a private folder in TMPDIR or /tmp, which it removes, and stops what it started.
 It prints how the launch ended, what came on stdout and stderr (length, SHA-256, and the bytes where they are few) and
 whether the body left a mark. Exit codes: 0 the contract was kept, 1 it was broken, 3 a program is missing.
-"""
-_START = """
-if [ -z "${BASH_VERSION:-}" ]; then
-  echo 'This script needs bash: run it with bash.' >&2
-  exit 3
-fi
-set +o posix
-export LC_ALL=C
-
-fail() {
-  printf '%s\\n' "$1" >&2
-  exit 3
-}
-
-# Set REPLY to where a program is.
-find_program() {
-  REPLY=$(type -P -- "$1") || fail "$1 is missing, so this script can show nothing. Install it, or mend PATH."
-  case $REPLY in
-    /*) ;;
-    *) REPLY=$PWD/$REPLY ;;
-  esac
-}
-
-# Set REPLY to what is fed, without its last newline, and with the folder's path where it belongs.
-text() {
-  IFS= read -r -d '' REPLY || :
-  REPLY=${REPLY%$'\\n'}
-  REPLY=${REPLY//MARKER/"$folder"}
-}
 """
 _FOLDER = """
 # The folder's path stands in the body without quotes, so it must be a plain one.
@@ -129,7 +99,6 @@ _FILTERS = {
     "crlf": "crlf() { REPLY=${1//$'\\r\\n'/$'\\n'}; REPLY=${REPLY//$'\\n'/$'\\r\\n'}; }",
 }
 _FUNCTIONS = {"base64": "base64_"}
-_FILLER = re.compile(r"x{1000,}")
 
 
 class ScriptNatives:
@@ -164,25 +133,25 @@ class _Script:
         argv = [self._word(text) for text in recipe.argv]
         prefix = [quoted(word) for word in wired((), recipe.wiring)] if recipe.wiring else []
         feed = self._feed(recipe.stdin)
-        supervise = Path(__file__).with_name("supervise.bash").read_text(encoding="utf-8")
         return "".join(
             [
                 "#!/usr/bin/env bash\n",
-                comment_lines(recipe, _USAGE.format(programs=_sentence([*recipe.shells, *self._programs()]))),
-                _START.replace("MARKER", recipe.folder),
+                comment_lines(recipe, _USAGE.format(programs=program_names([*recipe.shells, *self._programs()]))),
+                _shipped("start.bash").replace("@MARKER@", recipe.folder),
                 *self._finding(),
                 _FOLDER,
                 *self._functions(),
                 *self._natives(),
                 "\n".join(["", *self._lines, ""]),
-                _array("argv", [*prefix, *argv]),
+                array("argv", [*prefix, *argv]),
                 "\n# TERM and NO_COLOR are not in it: they would hide what a launcher adds to a hook's output.\n",
-                _array("environment", self._environment()),
+                array("environment", self._environment()),
                 _DOTNET_ROOT,
+                *(f"environment+=({name}={quoted(value)})\n" for name, value in recipe.environment.items()),
                 f"\nfeed() {{ {feed}; }}\n",
                 _LAUNCH,
                 *self._numbers(),
-                supervise,
+                _shipped("supervise.bash"),
             ]
         )
 
@@ -212,27 +181,25 @@ class _Script:
             yield f"\n{_STREAM}"
         if isinstance(stdin, Repeat):
             yield f"\n{_REPEAT}"
-        texts = [*self._recipe.argv, *self._recipe.files.values(), *([stdin] if isinstance(stdin, tuple) else [])]
-        used = {name for text in texts for part in text if isinstance(part, Placeholder) for name in part.filters}
-        for name in sorted(used):
+        for name in sorted(self._recipe.filters):
             yield f"\n{_FILTERS[name]}\n"
 
     def _natives(self) -> Iterator[str]:
         programs = []
         if f"{self._recipe.folder}/native " in self._recipe.body:
-            yield f"\n{_heredoc('cat', NATIVE_SCRIPT, 'NATIVE')[:-1]}\n".replace("cat <<", 'cat >"$folder/native" <<')
+            yield f"\n{heredoc('cat', NATIVE_SCRIPT, 'NATIVE')[:-1]}\n".replace("cat <<", 'cat >"$folder/native" <<')
             programs.append("native")
         if self._recipe.needs_witness:
             source = Path(witness.__file__).read_text(encoding="utf-8")
-            yield f"\n{_heredoc('cat', source, 'WITNESS')}".replace("cat <<", 'cat >"$folder/witness.py" <<')
+            yield f"\n{heredoc('cat', source, 'WITNESS')}".replace("cat <<", 'cat >"$folder/witness.py" <<')
             yield _WITNESS
             programs.append("witness")
         for program in programs:
             yield f'chmod +x "$folder/{program}"\n'
 
     def _body(self) -> None:
-        body, sizes = self._recipe.body, dict.fromkeys(len(run) for run in _FILLER.findall(self._recipe.body))
-        shown = _FILLER.sub(lambda run: f"@FILLER-{len(run[0])}@", body)
+        body, sizes = self._recipe.body, dict.fromkeys(len(run) for run in FILLER.findall(self._recipe.body))
+        shown = FILLER.sub(lambda run: f"@FILLER-{len(run[0])}@", body)
         self._lines.append(self._assigned("body", shown))
         for size in sizes:
             self._lines += [f"printf -v filler '%{size}s' ''", f"body=${{body//@FILLER-{size}@/${{filler// /x}}}}"]
@@ -240,7 +207,7 @@ class _Script:
     def _assigned(self, name: str, text: str) -> str:
         """Return the lines that set the variable `name` to `text`, as lines of their own where nothing is hidden."""
         if all(char.isprintable() or char == "\n" for char in text):
-            return f"{_heredoc('text', text + chr(10), name.upper())}{name}=$REPLY\n"
+            return f"{heredoc('text', text + chr(10), name.upper())}{name}=$REPLY\n"
         folder = self._recipe.folder
         return f'{name}={quoted(text)}\n{name}=${{{name}//{folder}/"$folder"}}\n'
 
@@ -283,7 +250,7 @@ class _Script:
         if isinstance(stdin, Repeat):
             return f"repeat {quoted(stdin.unit.decode())} {stdin.length}"
         assert isinstance(stdin, Literal)
-        return f"printf '{_format(stdin.data)}'" if stdin.data else ":"
+        return f"printf '{printf_format(stdin.data)}'" if stdin.data else ":"
 
     def _environment(self) -> Iterator[str]:
         folder = PurePosixPath("$folder")
@@ -294,7 +261,6 @@ class _Script:
             elif name != "DOTNET_ROOT":
                 yield f'{name}="{value}"' if value.startswith("$folder") else f"{name}={quoted(value)}"
         yield 'CONFORMANCE_CASE="$token"'
-        yield from (f"{name}={quoted(value)}" for name, value in self._recipe.environment.items())
 
     def _numbers(self) -> Iterator[str]:
         recipe, expected = self._recipe, self._recipe.expected
@@ -302,9 +268,13 @@ class _Script:
         yield f"total_ticks={_ticks(recipe.total_seconds + (after_start or 0))} # 20 of them are a second\n"
         yield f"after_start_ticks={'' if after_start is None else _ticks(after_start)} # after the body's first mark\n"
         yield f"linger_ticks={_ticks(recipe.linger_seconds)}\n\n"
-        yield f"expected_status={_lines(expected.statuses)}\n"
+        yield f"expected_status={lines(expected.statuses)}\n"
         for name in ("stdout", "stderr", "started", "received"):
             yield f"expected_{name}={quoted(getattr(expected, name))}\n"
+
+
+def _shipped(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _ticks(seconds: float) -> int:
@@ -313,42 +283,3 @@ def _ticks(seconds: float) -> int:
 
 def _plain(name: str) -> str:
     return re.sub(r"\W", "_", name)
-
-
-def _sentence(names: list[str]) -> str:
-    names = list(dict.fromkeys(names)) or ["nothing but the usual programs"]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _lines(texts: tuple[str, ...]) -> str:
-    return quoted("\n".join(texts))
-
-
-def _array(name: str, words: Iterator[str] | list[str]) -> str:
-    return f"{name}=(\n" + "".join(f"  {word}\n" for word in words) + ")\n"
-
-
-def _heredoc(command: str, text: str, word: str) -> str:
-    """Return the lines that feed `text`, which ends in a newline, to `command` as it stands."""
-    while f"{word}\n" in text:
-        word += "_"
-    return f"{command} <<'{word}'\n{text}{word}\n"
-
-
-def quoted(text: str) -> str:
-    """Return one word of bash that means `text`, in which nothing is invisible."""
-    if text.isprintable():
-        return shlex.quote(text)
-    escapes = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    return "$'" + "".join(escapes.get(char) or _octal(char) for char in text) + "'"
-
-
-def _octal(char: str) -> str:
-    return char if char.isprintable() else "".join(f"\\{byte:03o}" for byte in char.encode())
-
-
-def _format(data: bytes) -> str:
-    """Return the format with which printf writes `data`."""
-    plain = frozenset((string.ascii_letters + string.digits + " !#$&()*+,-./:;<=>?@[]^_{|}~").encode())
-    named = {10: "\\n", 13: "\\r", 9: "\\t"}
-    return "".join(chr(byte) if byte in plain else named.get(byte, f"\\{byte:03o}") for byte in data)
