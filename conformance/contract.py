@@ -11,7 +11,7 @@ from conformance.model import Case, Deviation, EnvironmentKey, Expectation, Fact
 from conformance.observation import CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.precedence import deviation_for
-from conformance.shapes import ANYTHING, documented_sha256
+from conformance.shapes import ANYTHING, beginning, documented_sha256
 from conformance.status import FailedToStart, satisfies
 
 _SHELLS_OF_DIALECT = {
@@ -68,6 +68,9 @@ def departs(deviation: Deviation, started: Started, expectation: Expectation) ->
 def _stream_departs(pattern: Payload | str | None, expected: Payload | None, other: Payload | None) -> bool:
     if pattern is None or pattern == ANYTHING or expected is None:
         return False
+    start = beginning(pattern)
+    if start is not None:
+        return expected.slice(0, len(start)) != start
     return documented_sha256(pattern, expected, other or EMPTY) != sha256(expected)
 
 
@@ -210,6 +213,9 @@ def _stream_as_documented(
 ) -> bool:
     if pattern is None:
         return False
+    start = beginning(pattern)
+    if start is not None:
+        return captured.head.startswith(start)
     return pattern == ANYTHING or captured.sha256 == documented_sha256(pattern, expected or EMPTY, other or EMPTY)
 
 

@@ -23,6 +23,9 @@ SIMPLE_SHAPES: Mapping[str, Callable[[bytes, bytes], bytes]] = {
 ANYTHING = "anything"
 """In a deviation: the stream is not as the contract has it, and what it holds is not told (a shell's error text)."""
 
+BEGINS = "begins:"
+"""In a deviation, before hexadecimal digits: how the stream begins, where what follows depends on the body."""
+
 LARGEST_SHAPED_BYTES = 16 * 1024 * 1024
 """Streams above this size are not transformed, so that a diagnosis cannot take unbounded memory."""
 
@@ -41,6 +44,12 @@ def shaped(shape: str, expected: Payload, other: Payload) -> bytes:
     if side == "head":
         return data[: int(size)]
     raise ValueError(f"unknown shape {shape!r}")
+
+
+def beginning(pattern: Payload | str) -> bytes | None:
+    """Return the bytes with which a stream begins by `pattern`; None where it tells more, or nothing."""
+    told = isinstance(pattern, str) and pattern.startswith(BEGINS)
+    return bytes.fromhex(str(pattern).removeprefix(BEGINS)) if told else None
 
 
 def documented_sha256(pattern: Payload | str, expected: Payload, other: Payload) -> str:

@@ -216,6 +216,13 @@ def test_a_body_that_is_too_long_for_argv_is_a_failure_of_the_route(tmp_path: Pa
     assert result.discrepancies[0].meaning == "the caller gets no exit code at all"
 
 
+def test_a_body_that_is_too_long_for_argv_can_be_documented(tmp_path: Path) -> None:
+    deviation = 'fixtures = ["exit-codes/exit-2"]\nobserved.failed_to_start = "E2BIG"\nobserved.started = "no"'
+    file = route_file(tmp_path, "too-long", ["/bin/sh", "-c", "{{body}}", "x" * 3_000_000], deviation=deviation)
+    (result,) = results_of(file, ["exit-codes/exit-2"])
+    assert result.kind is ResultKind.DEVIATES, result.reason
+
+
 # Expected failures, through the command line, whose exit code they decide.
 
 EXIT_7 = "exit-codes/exit-7"
@@ -252,6 +259,7 @@ def only_result(report: Report | None) -> tuple[str, str]:
         ("translates-crlf", "bytes/crlf-and-lone-cr", 'fixtures = ["bytes/crlf*"]\nobserved.stdout = "crlf-to-lf"'),
         ("merges-streams", DENY, f'{MERGED}\nobserved.stderr = "empty"'),
         ("swaps-streams", DENY, SWAPPED),
+        ("swaps-streams", DENY, SWAPPED.replace('{ text = "not today" }', '"begins:6e6f7420"')),
         ("ignores-body", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.started = "no"'),
     ],
 )
@@ -273,6 +281,7 @@ def test_documented_exactly_it_deviates_and_the_run_is_good(
         ("always-exits-1", EXIT_7, f'{DOCUMENTED_STATUS}\nobserved.started = "no"'),
         ("merges-streams", DENY, MERGED),
         ("drops-last-byte", DENY, f'fixtures = ["{DENY}"]\nobserved.stdout = "head:36"'),
+        ("swaps-streams", DENY, SWAPPED.replace('{ text = "not today" }', '"begins:6e6f7421"')),
     ],
 )
 def test_documented_as_something_else_it_fails(miniature: str, fixture: str, deviation: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ KEEPING_ROUTES: Mapping[str, Sequence[str]] = {
     "sh": ("sh-command",),
     "dash": ("dash-command",),
     "pwsh": ("pwsh-preserving",),
-    "cmd": ("cmd-command", "cmd-c"),
+    "cmd": ("cmd-command",),
     "powershell": ("powershell5-file",),
 }
 """For each shell the routes that keep what it is asked for; the first that the catalogue has is taken."""

@@ -26,6 +26,7 @@ class OneShot:
 
     def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in a process of its own and return what happened."""
+        check_expressible(self._route, step)
         with self._place.stage() as stage:
             launch = self._launch(step, dialect, expectation, deadline, stage)
             completed = self._place.run(launch)
@@ -63,8 +64,6 @@ class OneShot:
     def _stdin(self, step: Step, texts: _LaunchTexts) -> Payload:
         if self._route.stdin is None:
             return step.stdin
-        if step.stdin.length or "stdin" in step.wiring:
-            raise InexpressibleError("the route hands over the body on standard input, so the hook has none of its own")
         return Literal(texts.rendered(self._route.stdin).encode())
 
 
@@ -95,6 +94,12 @@ class _LaunchTexts:
         path = self._stage.folder / f"{name}{self._extension}"
         path.write_bytes(text.encode())
         return str(path)
+
+
+def check_expressible(route: Route, step: Step) -> None:
+    """Raise InexpressibleError where `route` cannot hand over what `step` needs, whatever the place."""
+    if route.stdin is not None and (step.stdin.length or "stdin" in step.wiring):
+        raise InexpressibleError("the route hands over the body on standard input, so the hook has none of its own")
 
 
 @contextmanager

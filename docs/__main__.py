@@ -1,0 +1,49 @@
+"""Write a page that is made from data to standard output.
+
+conformance run full --report full.jsonl
+python3 -m docs routes full.jsonl > docs/routes.md
+python3 -m docs coverage > docs/coverage.md
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from conformance.catalog import load_catalog
+from conformance.errors import ConformanceError, UsageError
+from conformance.report.reader import read_report
+from docs.coverage_page import coverage_page
+from docs.routes_page import Seen, routes_page
+
+MATRIX = "full"
+
+
+def page(arguments: list[str]) -> str:
+    """Return the page that `arguments` ask for; raises UsageError for others, and for a report of another suite."""
+    catalog = load_catalog([MATRIX])
+    match arguments:
+        case ["coverage"]:
+            return coverage_page(catalog)
+        case ["routes", path]:
+            report = read_report(Path(path))
+            if not report.complete or report.header["suite"]["digest"] != catalog.digest:
+                raise UsageError(f"{path}: not the whole report of these fixtures. Run `conformance run full` again.")
+            return routes_page(
+                catalog, {line["id"]: Seen(line["environment"], line["result"]) for line in report.results}
+            )
+    raise UsageError("say `python3 -m docs coverage`, or `python3 -m docs routes REPORT`")
+
+
+def main() -> int:
+    """Print the page, or one sentence that says what is wrong."""
+    try:
+        sys.stdout.write(page(sys.argv[1:]))
+    except ConformanceError as error:
+        print(f"docs: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
