@@ -22,12 +22,13 @@ from conformance.description import (
     describe_stream,
 )
 from conformance.engine import terms_of
-from conformance.errors import CatalogError, ShellError
+from conformance.errors import CatalogError, InexpressibleError, ShellError
 from conformance.model import Case, Condition, Deviation, Expectation, Facts, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import encode_bytes, result_line
+from conformance.routes.one_shot import check_expressible
 from conformance.runners import Runner
 from conformance.runners.local import documented_environment, public_path
 from conformance.runners.recording import LaunchRecord
@@ -218,6 +219,7 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
             except CatalogError:  # a tie is told when that case is run
                 continue
             wanted = terms.expectations[-1].status
+            skipped = _skipped(other)
             yield {
                 "case": other.id,
                 "environment": str(key),
@@ -226,9 +228,19 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
                 "contract": status_to_json(wanted),
                 "documented": None if terms.deviation is None else pattern_text(terms.deviation),
                 "reason": None if terms.deviation is None else terms.deviation.reason,
-                "keeps": terms.deviation is None,
+                "skipped": skipped,
+                "keeps": terms.deviation is None and skipped is None,
                 "provisional": terms.provisional,
             }
+
+
+def _skipped(case: Case) -> str | None:
+    try:
+        for step in case.fixture.steps:
+            check_expressible(case.route, step)
+    except InexpressibleError as error:
+        return str(error)
+    return None
 
 
 def _available(case: Case, runner: Runner) -> bool:

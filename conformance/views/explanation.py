@@ -266,9 +266,9 @@ def _routes(explanation: Explanation) -> Section:
     rows = tuple(
         (
             other["case"],
-            "keeps" if other["keeps"] else "loses",
+            "skips it" if other["skipped"] else "keeps" if other["keeps"] else "loses",
             _status(other["contract"]),
-            other["documented"] or "the same",
+            other["skipped"] or other["documented"] or "the same",
             other["judged_by"],
             other["environment"] if other["available"] else "its shell is not here",
         )

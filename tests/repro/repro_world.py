@@ -21,7 +21,7 @@ from conformance.model import Case
 from conformance.observation import Result, ResultKind
 from conformance.repro import Recipe, bash, powershell, recipe_of
 from conformance.runners.natives import Natives
-from conformance.shapes import ANYTHING
+from conformance.shapes import ANYTHING, BEGINS
 from conformance.status import Exited, ExitStatus, FailedToStart, Signalled, TimedOut
 
 PWSH = os.environ.get("CONFORMANCE_PWSH") or shutil.which("pwsh")
@@ -83,14 +83,14 @@ def told(shell: ScriptShell, result: Result, terms: Terms) -> list[str]:
     """Return what a script must print of `result`: its status, and the streams whose text is not a shell's own."""
     assert result.observation is not None, result.reason
     (observed,) = result.observation.steps
-    free = terms.expectations[-1].stderr is None or (
-        terms.deviation is not None and terms.deviation.observed.stderr == ANYTHING
-    )
-    streams = {"stdout": observed.stdout, **({} if free else {"stderr": observed.stderr})}
-    return [
-        f"status: {shell.word(observed.status)}",
-        *(f"{name}: {stream.length} bytes, sha256 {stream.sha256}" for name, stream in streams.items()),
-    ]
+    lines = [f"status: {shell.word(observed.status)}"]
+    for name in ("stdout", "stderr"):
+        stream = getattr(observed, name)
+        documented = terms.deviation and getattr(terms.deviation.observed, name)
+        own = documented == ANYTHING or (isinstance(documented, str) and documented.startswith(BEGINS))
+        if not own and getattr(terms.expectations[-1], name) is not None:
+            lines.append(f"{name}: {stream.length} bytes, sha256 {stream.sha256}")
+    return lines
 
 
 def compare(shell: ScriptShell, catalog: Catalog, cases: Iterable[Case]) -> list[str]:

@@ -44,16 +44,20 @@ def drawn(catalog: Catalog, strata: Mapping[str, tuple[int, Predicate]], seed: i
     return found
 
 
-def on(*routes: str) -> Predicate:
-    return lambda case, terms: case.route.id in routes
+def on(*shells: str) -> Predicate:
+    """Let the cases through whose body one of `shells` runs, and that their route can express."""
+    return lambda case, terms: (
+        case.route.shells[0] in shells
+        and not (case.route.stdin and (case.fixture.steps[0].stdin.length or "stdin" in case.fixture.steps[0].wiring))
+    )
 
 
 def both(one: Predicate, other: Predicate) -> Predicate:
     return lambda case, terms: one(case, terms) and other(case, terms)
 
 
-SMALL = on("bash-command", "bash-file", "sh-command")
-POWER = on("pwsh-command", "pwsh-file", "pwsh-epilogue", "pwsh-preserving")
+SMALL = on("bash", "sh", "dash")
+POWER = on("pwsh")
 HANGS: Predicate = lambda case, terms: case.fixture.deadline is not None  # noqa: E731
 QUICK: Predicate = lambda case, terms: case.fixture.deadline is None  # noqa: E731
 FED: Predicate = lambda case, terms: case.fixture.steps[0].stdin.length > 0  # noqa: E731
@@ -74,8 +78,8 @@ def full() -> Catalog:
             "hangs": (1, both(SMALL, HANGS)),
             "dies of a signal": (1, both(SMALL, DIES)),
             "is fed": (2, both(SMALL, FED)),
-            "bash": (5, both(on("bash-command", "bash-file"), QUICK)),
-            "sh": (5, both(on("sh-command"), QUICK)),
+            "bash": (5, both(on("bash"), QUICK)),
+            "sh": (5, both(on("sh", "dash"), QUICK)),
         },
         pytest.param(
             {

@@ -37,8 +37,8 @@ def test_what_shipped_routes_give(id_: str, full: Catalog) -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["arguments and body", "files in files", "encoded", "environment", "repeated bytes on stdin", "a stream on stdin",
-     "the body on stdin", "a body that is too long", "empty folders"],
+    ["arguments and body", "files in files", "encoded", "environment", "a stream on stdin", "the body on stdin",
+     "a body that is too long"],
 )  # fmt: skip
 def test_what_a_route_and_a_fixture_may_say(what: str, tmp_path: Path) -> None:
     catalog = catalog_of(tmp_path, *SAYABLE[what])
