@@ -92,15 +92,14 @@ def parts(text: str) -> Iterator[str | Placeholder]:
 def render(text: str, value: Callable[[Placeholder], str]) -> str:
     """Return `text` with every template replaced by its value, passed through its filters from left to right."""
 
-    def rendered(part: str | Placeholder) -> str:
-        if isinstance(part, str):
-            return part
-        result = value(part)
-        for name in part.filters:
+    def replacement(match: re.Match[str]) -> str:
+        placeholder = _placeholder(match)
+        result = value(placeholder)
+        for name in placeholder.filters:
             result = FILTERS[name](result)
         return result
 
-    return "".join(map(rendered, parts(text)))
+    return _TEMPLATE.sub(replacement, text)
 
 
 def _placeholder(match: re.Match[str]) -> Placeholder:
