@@ -19,7 +19,6 @@ from conformance.description import (
     describe_expectation,
     describe_fixture,
     describe_route,
-    describe_stream,
 )
 from conformance.engine import terms_of
 from conformance.errors import CatalogError, InexpressibleError, ShellError
@@ -113,7 +112,7 @@ def _launch(record: LaunchRecord) -> dict[str, Any]:
 
 def _payload(payload: Payload) -> dict[str, Any]:
     return {
-        "description": describe_stream(payload),
+        "description": payload.describe(),
         "bytes": payload.length,
         "sha256": sha256(payload),
         "head": encode_bytes(payload.slice(0, HEAD_BYTES)),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from conformance.campaign import local_runner
+from conformance.campaign import ENDING_SIGNALS, local_runner
 from conformance.cli.options import case_options, load_case
 from conformance.engine import terms_of
 from conformance.errors import HarnessError
@@ -70,11 +72,24 @@ def _run(script: str, shell: str) -> int:
         path = Path(folder, name)
         path.write_text(script, encoding="utf-8", newline="\n")
         try:
-            completed = subprocess.run([*command, path], env=environment, stdin=subprocess.DEVNULL, check=False)
+            process = subprocess.Popen([*command, path], env=environment, stdin=subprocess.DEVNULL)
         except OSError as error:
             program = public_path(command[0])
             raise HarnessError(f"{program} cannot be started: {error.strerror}. Install it, or mend PATH.") from error
-    return completed.returncode
+        with process, _signals_handed_on(process):
+            return process.wait()
+
+
+@contextmanager
+def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Let a signal that would end this process end `process`, which has something to clear away."""
+    numbers = [getattr(signal, name) for name in ENDING_SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda sent, _: process.send_signal(sent)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _command(shell: str) -> tuple[list[str], str]:

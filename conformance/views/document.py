@@ -66,8 +66,9 @@ def _text_lines(block: Block) -> Iterator[str]:
     if isinstance(block, Sentences):
         yield from (f"  {line}" for line in printable(block.text).split("\n"))
     elif isinstance(block, Fields):
-        width = max(len(name) for name, _ in block.rows)
-        yield from (f"  {name:<{width}}  {printable(value)}" for name, value in block.rows)
+        pairs = [(printable(name), printable(value)) for name, value in block.rows]
+        width = max(len(name) for name, _ in pairs)
+        yield from (f"  {name:<{width}}  {value}" for name, value in pairs)
     elif isinstance(block, Verbatim):
         yield f"  {printable(block.name)}:"
         yield textwrap.indent(printable(block.text), "    | ", lambda line: True)

@@ -23,7 +23,11 @@ HOSTILE = """
 id = "hostile"
 kind = "one-shot"
 dialects = ["sh"]
-argv = ["sh", "{{file:wrapper}}", "\\u202e ```` \\u001b[31m", " two  blanks ", "a\\nb", "it's \\"quoted\\"", ""]
+argv = [
+  "sh", "{{file:wrapper}}",
+  "\\u202e ```` \\u001b[31m", " two  blanks ", "a\\nb", "it's \\"quoted\\"", "", "{{file:plain}}",
+]
+files.plain = "````\\n# </details>\\n```text\\n"
 files.wrapper = '''
 ```
 # </details> @somebody #1 \t
@@ -105,9 +109,9 @@ def test_every_result_is_explained_and_exits_as_run_does(
 
 def test_what_was_launched_is_told_exactly(tmp_path: Path) -> None:
     (launch,) = explanation(MATRIX + HOSTILE, "exit-codes/exit-7/hostile", tmp_path)["launches"]
-    assert launch["argv"][2:] == ["\u202e ```` \x1b[31m", " two  blanks ", "a\nb", 'it\'s "quoted"', ""]
-    (file,) = launch["files"]
-    assert launch["argv"][1] == file["path"]
+    assert launch["argv"][2:-1] == ["\u202e ```` \x1b[31m", " two  blanks ", "a\nb", 'it\'s "quoted"', ""]
+    plain, file = launch["files"]
+    assert [launch["argv"][1], launch["argv"][-1]] == [file["path"], plain["path"]]
     assert file["text"] == "```\n# </details> @somebody #1 \t\n" + launch["body"]
     assert file["sha256"] == hashlib.sha256(file["text"].encode()).hexdigest()
     assert launch["body"].endswith("\nexit 7")
