@@ -54,8 +54,14 @@ def _was_seen(expectation: Expectation, case: Case, facts: Facts) -> bool:
 
 
 def departs(deviation: Deviation, started: Started, expectation: Expectation) -> bool:
-    """Tell whether what `deviation` documents differs from what the contract asks for at all."""
+    """Tell whether what `deviation` documents differs from what the contract asks for at all.
+
+    A stream that may hold anything differs where nothing else is documented to do so; beside a status it only goes with
+    that.
+    """
     observed = deviation.observed
+    if observed.status is None and observed.started is None and ANYTHING in (observed.stdout, observed.stderr):
+        return True
     if observed.status is not None and not satisfies(expectation.status, observed.status):
         return True
     if observed.started is not None and observed.started is not started:

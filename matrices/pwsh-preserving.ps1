@@ -52,15 +52,16 @@ $args = & {
     [AppContext]::SetData('pwsh-preserving: decide', {
             [Diagnostics.DebuggerHidden()] param()
             $Host.PSBase.SetShouldExit(1)           # first, so that nothing below can turn a failure into 0
-            $before = [AppContext]::GetData('pwsh-preserving: last look-up')
-            $code = $ExecutionContext.SessionState.PSVariable.GetValue('global:LASTEXITCODE')
-            $newest = $Error.Count ? $Error[0] : $null
-            if (-not [object]::ReferenceEquals($code, $before.Item1) -and ($code -as [int]) -and (
-                    [object]::ReferenceEquals($newest, $before.Item2) -or
-                    $newest.Exception -is [Management.Automation.NativeCommandExitException] -or
-                    $newest.InvocationInfo.MyCommand -is [Management.Automation.CmdletInfo])) {
-                $Host.PSBase.SetShouldExit($code)
-            }
+            & {     # code, newest error, what the last look-up saw: no variables, the body may have made theirs read-only
+                [Diagnostics.DebuggerHidden()] param()
+                if (-not [object]::ReferenceEquals($args[0], $args[2].Item1) -and ($args[0] -as [int]) -and (
+                        [object]::ReferenceEquals($args[1], $args[2].Item2) -or
+                        $args[1].Exception -is [Management.Automation.NativeCommandExitException] -or
+                        $args[1].InvocationInfo.MyCommand -is [Management.Automation.CmdletInfo])) {
+                    $Host.PSBase.SetShouldExit($args[0])
+                }
+            } $ExecutionContext.SessionState.PSVariable.GetValue('global:LASTEXITCODE') ($Error.Count ? $Error[0] : $null) (
+                [AppContext]::GetData('pwsh-preserving: last look-up'))
         })
     $clean = { clean { if (-not $?) { & ([AppContext]::GetData('pwsh-preserving: decide')) } } }.Ast.CleanBlock.Copy()
 

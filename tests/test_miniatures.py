@@ -260,6 +260,7 @@ def only_result(report: Report | None) -> tuple[str, str]:
         ("merges-streams", DENY, f'{MERGED}\nobserved.stderr = "empty"'),
         ("swaps-streams", DENY, SWAPPED),
         ("swaps-streams", DENY, SWAPPED.replace('{ text = "not today" }', '"begins:6e6f7420"')),
+        ("swaps-streams", DENY, f'fixtures = ["{DENY}"]\nobserved.stdout = "anything"\nobserved.stderr = "anything"'),
         ("ignores-body", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.started = "no"'),
     ],
 )

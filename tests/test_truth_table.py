@@ -34,18 +34,28 @@ MODES = {
 
 _CODE = re.compile(r"(?<=exit )([2-9]|[1-9]\d)(?![\d.\w])")
 _SPELLINGS = (
-    (r"'[a-z ]+'", "'word'"),
+    (r"'[a-z ]+'|\"[a-z]+\"", "'word'"),
+    (r"Write-Error \w+", "Write-Error 'word'"),
+    (r"Get-Date \| Out-Null", "'word'"),
+    (r"#[ \w]+", "# comment"),
+    (r"(?i)\$host\b", "$host"),
+    (r"\$(answer|number|item|i|line|x)\b", "$x"),
+    (r" *(=|/) *", r"\1"),
+    (r"\{ *\}", "{}"),
     (r"\bnosuch\w*|conformance-no-such-program", "nosuch"),
     (r"/nonexistent-conformance", "/nonexistent"),
     (r"-ErrorAction\b", "-EA"),
     (r"\[int\]\$LASTEXITCODE", "$LASTEXITCODE"),
     (r"\./\w+\.(ps1|psm1)", r"./file.\1"),
+    (r"[ \t]+", " "),
+)
+"""What may be written in two ways without another meaning: names, and statements that only print or succeed."""
+_LINE_ENDS = (
     (r"[;\n][;\s]*", "\n"),
     (r"(?<=[{}]) *\n", " "),
     (r" *\n *(?=})", " "),
-    (r"[ \t]+", " "),
 )
-"""What may be written in two ways without another meaning: names, words that are only printed, line ends."""
+"""What means the same in a whole text, but not behind a comment, and not where pwsh takes it line by line."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ class Text:
         return f"signal {status.number}"
 
 
-def canonical(text: str) -> Text:
+def canonical(text: str, mode: str) -> Text:
     codes: dict[str, str] = {}
 
     def letter(found: re.Match[str]) -> str:
@@ -71,8 +81,10 @@ def canonical(text: str) -> Text:
 
     text = text.replace("{{mark}}\n", "").replace("{{mark}};", "")
     text = re.sub(r"\{\{native:(\d+)\}\}", r"bash -c 'exit \1'", text)
+    for name in re.findall(r"function ([\w-]+)", text):
+        text = re.sub(rf"(?<![\w-]){name}(?![\w-])", "f", text)
     text = _CODE.sub(letter, text)
-    for pattern, spelling in _SPELLINGS:
+    for pattern, spelling in _SPELLINGS if mode == "CommandStdin" or "#" in text else _SPELLINGS + _LINE_ENDS:
         text = re.sub(pattern, spelling, text)
     return Text(text.strip(), codes)
 
@@ -90,7 +102,7 @@ def measured() -> Mapping[tuple[str, str], list[tuple[str, Text, ExitStatus]]]:
         if line.startswith("#"):
             continue
         id_, mode, body, code = line.split("\t")
-        text = canonical(body.replace("\\n", "\n").replace("\\\\", "\\"))
+        text = canonical(body.replace("\\n", "\n").replace("\\\\", "\\"), mode)
         status = Exited(int(code)) if int(code) >= 0 else Signalled(-int(code))
         rows[mode, text.spelling].append((id_, text, status))
     return rows
@@ -121,7 +133,7 @@ def rows_for(case: Case) -> list[tuple[str, Text, Text, ExitStatus]]:
     found = []
     if case.dialect == "pwsh":
         for mode, text in launched(case):
-            own = canonical(text)
+            own = canonical(text, mode)
             found += [(id_, own, other, status) for id_, other, status in measured().get((mode, own.spelling), ())]
     return found
 

@@ -22,7 +22,7 @@ RUNS = [(example, route) for rule in RULES for example in rule.examples for rout
 ROUTES = {route.id: route for route in load_catalog(["full"]).routes}
 FIXTURES = load_catalog(["full", "windows"]).fixtures
 
-LAST_PUBLISHED = {1: 3, 2: 4, 3: 9, 4: 3, 5: 3, 6: 4, 7: 4, 8: 3, 9: 3, 10: 2}
+LAST_PUBLISHED = {1: 3, 2: 4, 3: 9, 4: 3, 5: 3, 6: 5, 7: 4, 8: 3, 9: 3, 10: 2}
 """Section -> its last rule. People may have cited them: more may come behind, and none may go or change its meaning."""
 
 
