@@ -215,7 +215,7 @@ def test_what_other_routes_are_documented_to_give(tmp_path: Path) -> None:
 def test_other_routes_get_a_body_of_the_same_dialect() -> None:
     found = json.loads(call_cli("explain", "native-codes/native-7/sh-command", "--json").out)
     others = {other["case"].rpartition("/")[2] for other in found["other_routes"]}
-    cases = load_catalog(["core"]).cases()
+    cases = load_catalog(["full"]).cases()
     assert others >= {case.route.id for case in cases if case.fixture.id == "native-codes/native-7"} & {"bash-command"}
     assert not any(route.startswith(("pwsh", "cmd")) for route in others)
 
