@@ -187,7 +187,7 @@ def _against_deviation(
         return ResultKind.DEVIATES, f"{statements}\nThis is {documented}."
     return (
         ResultKind.FAIL,
-        f"{statements}\nThis is not what {documented} says: it documents {_pattern_text(deviation)}.",
+        f"{statements}\nThis is not what {documented} says: it documents {pattern_text(deviation)}.",
     )
 
 
@@ -225,7 +225,8 @@ def _stream_as_documented(
     return pattern == ANYTHING or captured.sha256 == documented_sha256(pattern, expected or EMPTY, other or EMPTY)
 
 
-def _pattern_text(deviation: Deviation) -> str:
+def pattern_text(deviation: Deviation) -> str:
+    """Return what `deviation` documents in a few words; what is not named is as the contract has it."""
     observed = deviation.observed
     parts = [str(observed.status)] if observed.status is not None else []
     parts += [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 _TEMPLATE = re.compile(r"\{\{(?P<name>[A-Za-z][\w-]*)(?::(?P<argument>[^{}|\n]*))?(?P<filters>(?:\|[\w-]+)*)\}\}")
@@ -75,6 +75,18 @@ def placeholders(text: str, names: Collection[str]) -> tuple[Placeholder, ...]:
                 )
         found.append(placeholder)
     return tuple(found)
+
+
+def parts(text: str) -> Iterator[str | Placeholder]:
+    """Yield `text` cut into its templates and what stands between them, which is never empty."""
+    end = 0
+    for match in _TEMPLATE.finditer(text):
+        if match.start() > end:
+            yield text[end : match.start()]
+        yield _placeholder(match)
+        end = match.end()
+    if end < len(text):
+        yield text[end:]
 
 
 def render(text: str, value: Callable[[Placeholder], str]) -> str:

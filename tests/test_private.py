@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +89,12 @@ class Machine:
 
 
 def decoded(text: str) -> Iterator[str]:
-    """Yield `text`, and everything in base64 that its JSON lines hold."""
+    """Yield `text`, and everything in base64 that its JSON holds, as a whole or in lines."""
     yield text
-    for line in text.splitlines():
-        if line.startswith('{"'):
-            yield from _strings(json.loads(line))
+    for part in [text, *text.splitlines()]:
+        if part.startswith("{"):
+            with suppress(json.JSONDecodeError):
+                yield from _strings(json.loads(part))
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -120,6 +122,9 @@ def _strings(value: Any) -> Iterator[str]:
         [*COMMAND, "doctor"],
         [*COMMAND, "doctor", "--json"],
         [*COMMAND, "show", "exit-codes/exit-7/pwsh-preserving"],
+        [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--matrix", "matrix.toml"],
+        [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--route", "{home}/project/matrix.toml", "--json"],
+        [*COMMAND, "explain", "exit-codes/exit-7/other-shell", "--matrix", "matrix.toml", "--markdown"],
         [*COMMAND, "--help"],
         [*COMMAND, "run", "{home}/no-such-matrix.toml"],
         [*COMMAND, "run", "{home}/project/matrix.toml", "--report", "{home}/report.jsonl", "--fail-fast"],

@@ -28,6 +28,8 @@ SUBCOMMANDS = Subcommands(
         "try": "conformance.cli.try_:try_command",
         "list": "conformance.cli.list_:list_command",
         "show": "conformance.cli.show:show_command",
+        "explain": "conformance.cli.explain:explain_command",
+        "repro": "conformance.cli.repro:repro_command",
         "doctor": "conformance.cli.doctor:doctor_command",
         "schema": "conformance.cli.schema:schema_command",
     }

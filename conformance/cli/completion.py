@@ -7,6 +7,7 @@ command itself says what is wrong, once it is run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -36,6 +37,11 @@ def complete_case(context: click.Context, _parameter: click.Parameter, incomplet
     return _offered(lambda: [case.id for case in _catalog(context).cases()], incomplete)
 
 
+def complete_any_case(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the cases of all matrices, or of those that the line names, and of the user's own route files in it."""
+    return _offered(lambda: [case.id for case in _catalog(context, matrix_names()).cases()], incomplete)
+
+
 def complete_shown(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer what `show` knows: every fixture, and the cases of all matrices or of those that the line names."""
 
@@ -50,7 +56,8 @@ def _catalog(context: click.Context, default: Sequence[str] = (DEFAULT_MATRIX,))
     # Behind an option that still lacks its value click has not told the words apart.
     words = [*context.params.get("matrices", ()), *context.args]
     shipped = matrix_names()
-    return load_catalog([word for word in words if word in shipped or word.endswith(".toml")] or default)
+    routes = [path for path in context.params.get("route_files", ()) if isinstance(path, Path)]
+    return load_catalog([word for word in words if word in shipped or word.endswith(".toml")] or default, routes)
 
 
 def _offered(names: Callable[[], Iterable[str]], incomplete: str) -> list[CompletionItem]:

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from conformance.catalog import Catalog, display_name, load_catalog
-from conformance.cli.completion import complete_case, complete_fixture, complete_matrix, complete_route
+from conformance.catalog import Catalog, display_name, load_catalog, matrix_names
+from conformance.cli.completion import (
+    complete_any_case,
+    complete_case,
+    complete_fixture,
+    complete_matrix,
+    complete_route,
+)
 from conformance.errors import UsageError
+from conformance.model import Case
 from conformance.schedule import usable_processors
 from conformance.selection import DEFAULT_MATRIX, Selection, Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SCALE = click.option(
+    "--timeout-scale",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    help="Multiply every deadline.",
+)
 
 
 def selection_options(command: Command) -> Command:
@@ -68,14 +84,46 @@ def pace_options(command: Command) -> Command:
         show_default="processors + 1",
         help="How many cases run at once.",
     )
-    scale = click.option(
-        "--timeout-scale",
-        type=click.FloatRange(min=0.1),
-        default=1.0,
-        show_default=True,
-        help="Multiply every deadline.",
-    )
-    return jobs(scale(command))
+    return jobs(_SCALE(command))
+
+
+def case_options(command: Command) -> Command:
+    """Add ID, --matrix, --route FILE and --timeout-scale, for a command on one case."""
+    for decorate in (
+        _SCALE,
+        click.option(
+            "--route",
+            "route_files",
+            multiple=True,
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="A TOML file with routes of yours, whose cases then have ids as well; may be repeated.",
+        ),
+        click.option(
+            "--matrix",
+            "matrices",
+            multiple=True,
+            shell_complete=complete_matrix,
+            help="Where to look, instead of all shipped matrices; may be repeated.",
+        ),
+        click.argument("id_", metavar="ID", shell_complete=complete_any_case),
+    ):
+        command = decorate(command)
+    return command
+
+
+def load_case(id_: str, matrices: Sequence[str], route_files: Sequence[Path]) -> tuple[Catalog, Case]:
+    """Return the case called `id_`, and the catalogue in which it stands.
+
+    Raises UsageError where there is none, or a matrix is unknown; CatalogError for a broken file.
+    """
+    catalog = load_catalog(matrices or matrix_names(), tuple(dict.fromkeys(route_files)))
+    cases = {case.id: case for case in catalog.cases()}
+    if id_ in cases:
+        return catalog, cases[id_]
+    near = get_close_matches(id_, cases, n=3)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise UsageError(f"unknown case {id_!r}: {hint}`conformance list cases {' '.join(matrix_names())}` names them all")
 
 
 def _shard(context: click.Context, parameter: click.Parameter, value: str) -> Shard:

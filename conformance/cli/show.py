@@ -9,14 +9,11 @@ import click
 
 from conformance.catalog import Catalog, covers, load_catalog, matrix_names
 from conformance.cli.completion import complete_matrix, complete_shown
+from conformance.description import describe_deviation, describe_fixture, describe_route
 from conformance.errors import UsageError
-from conformance.model import Case, Condition, Deviation, Expectation, Fixture, Route
-from conformance.payload import Literal, Payload
-from conformance.status import status_from_json, status_to_json
+from conformance.model import Case
+from conformance.status import status_from_json
 from conformance.views.text import printable
-
-SHOWN_BYTES = 200
-"""Bytes written out in a fixture are shown up to this size; larger ones are only counted."""
 
 
 @click.command("show")
@@ -41,93 +38,18 @@ def _describe(catalog: Catalog, id_: str) -> dict[str, Any]:
         if case.id == id_:
             return {
                 "case": id_,
-                **_fixture(case.fixture, (case.dialect,)),
-                "route": _route(case.route),
+                **describe_fixture(case.fixture, (case.dialect,)),
+                "route": describe_route(case.route),
                 "deviations": _deviations(catalog, case),
             }
     for fixture in catalog.fixtures:
         if fixture.id == id_:
-            return _fixture(fixture, tuple(sorted(fixture.dialects)))
+            return describe_fixture(fixture, tuple(sorted(fixture.dialects)))
     raise UsageError(f"unknown id {id_!r}: `conformance list` and `conformance list fixtures` name them all")
 
 
-def _fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, Any]:
-    step = fixture.steps[0]
-    return {
-        "fixture": fixture.id,
-        "summary": fixture.summary,
-        "source": fixture.source,
-        **({"reports": list(fixture.reports)} if fixture.reports else {}),
-        "defined_at": str(fixture.origin),
-        "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
-        "body": {dialect: step.bodies[dialect] for dialect in dialects},
-        "stdin": _stream(step.stdin),
-        **({"wiring": dict(step.wiring)} if step.wiring else {}),
-        **({"deadline": fixture.deadline} if fixture.deadline is not None else {}),
-        "expectations": [_expectation(e) for e in step.expectations if e.condition.dialect in (None, *dialects)],
-    }
-
-
-def _expectation(expectation: Expectation) -> dict[str, Any]:
-    return {
-        "status": status_to_json(expectation.status),
-        "stdout": _stream(expectation.stdout),
-        "stderr": _stream(expectation.stderr),
-        **({"received_bytes": expectation.received_bytes} if expectation.received_bytes is not None else {}),
-        "when": _condition(expectation.condition),
-        "reason": expectation.reason,
-        "url": expectation.url,
-        "seen": [f"{sighting.shell} {sighting.version} {sighting.os}" for sighting in expectation.seen],
-        "defined_at": str(expectation.origin),
-    }
-
-
-def _stream(payload: Payload | None) -> str:
-    if payload is None:
-        return "anything"
-    shown = f": {payload.data!r}" if isinstance(payload, Literal) and 0 < payload.length <= SHOWN_BYTES else ""
-    return payload.describe() + shown
-
-
-def _condition(condition: Condition) -> dict[str, str]:
-    return {name: value for name in Condition.__dataclass_fields__ if (value := getattr(condition, name)) is not None}
-
-
-def _route(route: Route) -> dict[str, Any]:
-    return {
-        "id": route.id,
-        "kind": route.kind,
-        "argv": list(route.argv),
-        **({"stdin": route.stdin} if route.stdin is not None else {}),
-        "files": dict(route.files),
-        "env": dict(route.environment),
-        "judged_by": route.judged_by,
-        "source": route.source,
-        "defined_at": str(route.origin),
-    }
-
-
 def _deviations(catalog: Catalog, case: Case) -> list[dict[str, Any]]:
-    return [_deviation(deviation) for deviation in catalog.deviations if covers(deviation, case)]
-
-
-def _deviation(deviation: Deviation) -> dict[str, Any]:
-    observed = deviation.observed
-    return {
-        "observed": {
-            **({"status": status_to_json(observed.status)} if observed.status is not None else {}),
-            **{
-                name: value if isinstance(value, str) else value.describe()
-                for name, value in (("stdout", observed.stdout), ("stderr", observed.stderr))
-                if value is not None
-            },
-            **({"started": str(observed.started)} if observed.started is not None else {}),
-        },
-        "when": _condition(deviation.condition),
-        "reason": deviation.reason,
-        "url": deviation.url,
-        "defined_at": str(deviation.origin),
-    }
+    return [describe_deviation(deviation) for deviation in catalog.deviations if covers(deviation, case)]
 
 
 def _as_text(value: Any, indent: str = "") -> str:

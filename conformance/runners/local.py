@@ -212,7 +212,8 @@ def public_path(path: Path | str) -> str:
     text = str(path)
     with suppress(RuntimeError):  # this user has no home
         text = re.sub(system.home_pattern(), "~", text)
-    return re.sub(r"[^\s=]*[\\/]+shell-exit-conformance[\\/]+(?=(pwsh|env)-|reports)", "{{cache}}/", text)
+    # Looked for at the beginning of each word only, or a word of 100,000 characters would take minutes.
+    return re.sub(r"(?<![^\s=])[^\s=]*[\\/]+shell-exit-conformance[\\/]+(?=(pwsh|env)-|reports)", "{{cache}}/", text)
 
 
 def documented_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ TEMPORARY_VARIABLES = ("TMPDIR",)
 FULL = "/dev/full"
 """Linux and some BSDs have it: every write fails as on a disk without room."""
 
-_NATIVE = """#!/bin/sh
+NATIVE_SCRIPT = """#!/bin/sh
 # Leaves its mark in the witness record $2 and exits with $1.
 printf 'native %s\\n' "$1" >>"$2"
 exit "$1"
@@ -79,7 +79,7 @@ class Natives:
     def __init__(self, folder: Path) -> None:
         """Write the scripts into `folder`."""
         self._folder = folder
-        self._write_program("native", _NATIVE)
+        self._write_program("native", NATIVE_SCRIPT)
         program = shlex.quote(str(Path(witness.__file__).resolve()))
         self._write_program("witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
 

@@ -19,7 +19,7 @@ from conformance.shells import shell_variables
 TEMPORARY_VARIABLES = ("TEMP", "TMP")
 PATH_CHARACTERS = 32_767
 
-_OF_THE_MACHINE = (
+OF_THE_MACHINE = (
     "PATH", "PATHEXT", "COMSPEC", "SYSTEMDRIVE", "SYSTEMROOT", "WINDIR", "NUMBER_OF_PROCESSORS",
     "PROCESSOR_ARCHITECTURE", "ALLUSERSPROFILE", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432",
     "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432",
@@ -36,7 +36,7 @@ def child_environment(home: Path, temporary: Path) -> dict[str, str]:
     `TERM` and `NO_COLOR` are left out on purpose: set, they hide losses (escape sequences around a hook's JSON).
     """
     return {
-        **{name: os.environ[name] for name in _OF_THE_MACHINE if name in os.environ},
+        **{name: os.environ[name] for name in OF_THE_MACHINE if name in os.environ},
         "HOME": str(home),
         "USERPROFILE": str(home),
         "APPDATA": str(home / "AppData" / "Roaming"),

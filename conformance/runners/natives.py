@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePath
 from typing import Protocol
 
 from conformance.template import Placeholder, render
@@ -21,7 +21,7 @@ class Natives(Protocol):
         """Return the command that performs the verbs which follow it, and writes down in `record` what it did."""
 
 
-def rendered_body(body: str, dialect: str, natives: Natives, record: Path) -> str:
+def rendered_body(body: str, dialect: str, natives: Natives, record: PurePath) -> str:
     """Return `body`, which is written in `dialect`, with its templates filled in."""
 
     def command(placeholder: Placeholder) -> str:

@@ -71,6 +71,19 @@ def test_what_show_knows() -> None:
     assert offered("show", start) == beginning(start, everything)
 
 
+@pytest.mark.parametrize("command", ["explain"])
+def test_the_cases_that_are_taken_one_at_a_time(command: str, tmp_path: Path) -> None:
+    every = [case.id for case in load_catalog(matrix_names()).cases()]
+    assert offered(command, "native-codes/native-7/") == beginning("native-codes/native-7/", every)
+    (tmp_path / "mine.toml").write_text(
+        '[[route]]\nid = "mine"\nkind = "one-shot"\ndialects = ["sh"]\n'
+        'argv = ["sh", "-c", "{{body}}"]\nsource = "https://example.org"\n'
+    )
+    line = (command, "--route", "mine.toml", "exit-codes/exit-7/m")
+    assert offered(*line, cwd=tmp_path) == ["exit-codes/exit-7/mine"]
+    assert complete(command, "--route", "./", cwd=tmp_path).out == "file,./\n"
+
+
 def test_the_matrix_on_the_line_is_the_one_that_is_completed_from(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(
         'fixtures = ["exit-codes/exit-7"]\n[[route]]\nid = "mine"\nkind = "one-shot"\ndialects = ["sh"]\n'

@@ -163,3 +163,37 @@ def test_a_doctor_that_is_ended_early_says_so_and_leaves_no_folder(tmp_path: Pat
     assert (doctor.returncode, out) == (130, "")
     assert err == "conformance: interrupted before all was examined\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="searches for what is left by its environment")
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        (("explain",), 130, f"conformance: interrupted while {HANG}/sh-command ran\n"),
+        (("repro", "--run"), 143, ""),
+    ],
+    ids=["explain", "repro"],
+)
+def test_one_case_that_is_ended_early_leaves_nothing(
+    command: tuple[str, ...], code: int, message: str, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [*COMMAND, *command, f"{HANG}/sh-command", "--timeout-scale", "1000"],
+        env=command_environment({"TMPDIR": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_signals,
+    ) as process:
+        until(lambda: any("sleep 60" in line for line in processes_in(tmp_path)))
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, out, err) == (code, "", message)
+    assert processes_in(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Return the command lines of the processes that speak of `folder`."""
+    lines = (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+    return [line for line in lines if str(folder) in line]

@@ -125,10 +125,11 @@ def test_show_an_unknown_id(id_: str) -> None:
 
 def test_show_of_every_fixture_is_printable() -> None:
     """Bodies of others are untrusted: no escape, no carriage return and no bidirectional mark reaches the terminal."""
-    from conformance.cli.show import _as_text, _fixture
+    from conformance.cli.show import _as_text
+    from conformance.description import describe_fixture
 
     for fixture in load_catalog(["full"]).fixtures:
-        text = _as_text(_fixture(fixture, tuple(sorted(fixture.dialects))))
+        text = _as_text(describe_fixture(fixture, tuple(sorted(fixture.dialects))))
         assert all(char.isprintable() or char in "\n\t" for char in text), fixture.id
 
 

@@ -172,13 +172,18 @@ def files_below(*folders: str, suffixes: tuple[str, ...] = ("",)) -> Iterator[st
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built) -> None:
     found = contents(built.wheel)
     data = {f"conformance/{name}": name for name in files_below("fixtures", "matrices")}
-    code = {name: name for name in files_below("conformance", suffixes=(".py", ".schema.json"))}
+    code = {name: name for name in files_below("conformance", suffixes=(".py", ".schema.json", ".bash", ".ps1"))}
     records = {f"{DIST_INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     records.add(f"{DIST_INFO}/licenses/LICENSE")
     assert set(found) == records | set(data) | set(code)
     for name, source in {**data, **code}.items():
         assert found[name] == (CHECKOUT / source).read_bytes(), name
-    for name in ("schemas/report.schema.json", "matrices/pwsh-preserving.ps1", "pytest_plugin/__init__.py"):
+    for name in (
+        "schemas/report.schema.json",
+        "matrices/pwsh-preserving.ps1",
+        "repro/supervise.bash",
+        "pytest_plugin/__init__.py",
+    ):
         assert f"conformance/{name}" in found
 
 

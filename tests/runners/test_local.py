@@ -24,6 +24,7 @@ def test_home_and_cache_are_named_and_not_shown(home: str, monkeypatch: pytest.M
     assert public_path(f"CONFORMANCE_PWSH={home}/pwsh is no program") == "CONFORMANCE_PWSH=~/pwsh is no program"
     assert public_path("/usr/bin/bash") == "/usr/bin/bash"
     assert public_path(f"{home}-not/x") == f"{home}-not/x"
+    assert public_path("x" * 500_000) == "x" * 500_000, "in a moment, not in an hour"
 
 
 def test_the_environment_of_children_is_small_and_lacks_what_hides_losses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,95 @@
+"""What the catalogue says of its fixtures, routes and deviations, as JSON values for programs and views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.model import Condition, Deviation, Expectation, Fixture, Route
+from conformance.payload import Literal, Payload
+from conformance.status import status_to_json
+
+SHOWN_BYTES = 200
+"""Bytes written out in a fixture are shown up to this size; larger ones are only counted."""
+
+
+def describe_fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, Any]:
+    """Return what `fixture` is, with its bodies in `dialects`."""
+    step = fixture.steps[0]
+    return {
+        "fixture": fixture.id,
+        "summary": fixture.summary,
+        "source": fixture.source,
+        **({"reports": list(fixture.reports)} if fixture.reports else {}),
+        "defined_at": str(fixture.origin),
+        "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
+        "body": {dialect: step.bodies[dialect] for dialect in dialects},
+        "stdin": describe_stream(step.stdin),
+        **({"wiring": dict(step.wiring)} if step.wiring else {}),
+        **({"deadline": fixture.deadline} if fixture.deadline is not None else {}),
+        "expectations": [
+            describe_expectation(e) for e in step.expectations if e.condition.dialect in (None, *dialects)
+        ],
+    }
+
+
+def describe_expectation(expectation: Expectation) -> dict[str, Any]:
+    """Return what `expectation` asks for, when, and why."""
+    return {
+        "status": status_to_json(expectation.status),
+        "stdout": describe_stream(expectation.stdout),
+        "stderr": describe_stream(expectation.stderr),
+        **({"received_bytes": expectation.received_bytes} if expectation.received_bytes is not None else {}),
+        "when": describe_condition(expectation.condition),
+        "reason": expectation.reason,
+        "url": expectation.url,
+        "seen": [f"{sighting.shell} {sighting.version} {sighting.os}" for sighting in expectation.seen],
+        "defined_at": str(expectation.origin),
+    }
+
+
+def describe_stream(payload: Payload | None) -> str:
+    """Name what a stream holds, written out where that is short; None stands for anything."""
+    if payload is None:
+        return "anything"
+    shown = f": {payload.data!r}" if isinstance(payload, Literal) and 0 < payload.length <= SHOWN_BYTES else ""
+    return payload.describe() + shown
+
+
+def describe_condition(condition: Condition) -> dict[str, str]:
+    """Return the keys of `condition` that are present."""
+    return {name: value for name in Condition.__dataclass_fields__ if (value := getattr(condition, name)) is not None}
+
+
+def describe_route(route: Route) -> dict[str, Any]:
+    """Return how `route` launches a body: its templates, not what they were rendered to."""
+    return {
+        "id": route.id,
+        "kind": route.kind,
+        "argv": list(route.argv),
+        **({"stdin": route.stdin} if route.stdin is not None else {}),
+        "files": dict(route.files),
+        "env": dict(route.environment),
+        "judged_by": route.judged_by,
+        "source": route.source,
+        "defined_at": str(route.origin),
+    }
+
+
+def describe_deviation(deviation: Deviation) -> dict[str, Any]:
+    """Return what `deviation` documents, when, and why."""
+    observed = deviation.observed
+    return {
+        "observed": {
+            **({"status": status_to_json(observed.status)} if observed.status is not None else {}),
+            **{
+                name: value if isinstance(value, str) else value.describe()
+                for name, value in (("stdout", observed.stdout), ("stderr", observed.stderr))
+                if value is not None
+            },
+            **({"started": str(observed.started)} if observed.started is not None else {}),
+        },
+        "when": describe_condition(deviation.condition),
+        "reason": deviation.reason,
+        "url": deviation.url,
+        "defined_at": str(deviation.origin),
+    }

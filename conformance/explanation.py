@@ -1,0 +1,251 @@
+"""Everything that is known of one case that was run, as one JSON value: what a bug report needs.
+
+Nothing of it is private: paths are named as in a report.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import conformance
+from conformance.campaign import describe_environment
+from conformance.catalog import Catalog, covers
+from conformance.contract import Terms, departs, facts_of, pattern_text
+from conformance.description import (
+    describe_condition,
+    describe_deviation,
+    describe_expectation,
+    describe_fixture,
+    describe_route,
+)
+from conformance.engine import terms_of
+from conformance.errors import CatalogError, InexpressibleError, ShellError
+from conformance.model import Case, Condition, Deviation, Expectation, Facts, Started, Step
+from conformance.observation import Result, ResultKind
+from conformance.payload import Payload, sha256
+from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
+from conformance.report.codec import encode_bytes, result_line
+from conformance.routes.one_shot import check_expressible
+from conformance.runners import Runner
+from conformance.runners.local import documented_environment, public_path
+from conformance.runners.recording import LaunchRecord
+from conformance.status import FailedToStart, TimedOut, status_to_json
+
+
+def explain(
+    catalog: Catalog, case: Case, runner: Runner, result: Result, records: Sequence[LaunchRecord]
+) -> dict[str, Any]:
+    """Return what is known of `case`, which gave `result` when it was launched as `records` say.
+
+    Raises CatalogError where two expectations or deviations tie.
+    """
+    terms = terms_of(catalog, case, result.environment)
+    facts = facts_of(case, result.environment)
+    line = result_line(result)
+    return {
+        "case": case.id,
+        "result": line["result"],
+        "provisional": result.provisional,
+        "reason": result.reason,
+        "environment": str(result.environment),
+        "suite": catalog.digest,
+        "version": conformance.__version__,
+        **_machine(catalog, case, runner),
+        "dialect": case.dialect,
+        **_fixture(case),
+        "route": describe_route(case.route),
+        "launches": [_launch(record) for record in records],
+        "steps": [
+            {
+                "contract": _contract(case, step, expectation),
+                "came": came,
+                "differences": _differences(result) if index == len(line["steps"]) - 1 else [],
+                "rule": describe_expectation(expectation),
+                "other_rules": list(_other_rules(step, expectation, facts)),
+            }
+            for index, (step, expectation) in enumerate(zip(case.fixture.steps, terms.expectations, strict=True))
+            for came in [line["steps"][index] if index < len(line["steps"]) else None]
+        ],
+        "deviation": _deviation(terms, result),
+        "other_deviations": list(_other_deviations(catalog, case, terms, facts)),
+        "other_routes": list(_other_routes(catalog, case, runner)),
+    }
+
+
+def _machine(catalog: Catalog, case: Case, runner: Runner) -> dict[str, Any]:
+    described = describe_environment(catalog, [case], runner)
+    return {"system": described["system"], "shells": described["shells"]}
+
+
+def _fixture(case: Case) -> dict[str, Any]:
+    described = describe_fixture(case.fixture, (case.dialect,))
+    del described["expectations"]  # they are the rules
+    return {"fixture": {**described, "body": described["body"][case.dialect]}}
+
+
+def _launch(record: LaunchRecord) -> dict[str, Any]:
+    launch = record.launch
+    return {
+        "argv": [public_path(argument) for argument in launch.argv],
+        "body": public_path(record.body),
+        "files": [
+            {
+                "path": public_path(path),
+                "bytes": len(data),
+                "sha256": hashlib.sha256(data).hexdigest(),
+                "text": public_path(data.decode("utf-8", "backslashreplace")),
+            }
+            for path, data in record.files
+        ],
+        "directory": public_path(launch.directory),
+        "environment": documented_environment(launch.environment),
+        "stdin": _payload(launch.stdin),
+        "deadline": {
+            "seconds": launch.deadline,
+            "counts_from": "the launch" if launch.started_file is None else "the first mark of the body",
+        },
+        "timeline": list(_timeline(record)),
+    }
+
+
+def _payload(payload: Payload) -> dict[str, Any]:
+    return {
+        "description": payload.describe(),
+        "bytes": payload.length,
+        "sha256": sha256(payload),
+        "head": encode_bytes(payload.slice(0, HEAD_BYTES)),
+        "tail": encode_bytes(payload.slice(max(0, payload.length - TAIL_BYTES), payload.length)),
+    }
+
+
+def _timeline(record: LaunchRecord) -> Iterator[dict[str, Any]]:
+    """Yield what happened when; the witness record is looked at once a millisecond."""
+    completed = record.completed
+    if isinstance(completed.status, FailedToStart):
+        yield {"seconds": 0.0, "event": f"the launch failed: {completed.status}"}
+        return
+    ended = (
+        "the deadline came, and the whole tree was killed"
+        if isinstance(completed.status, TimedOut)
+        else f"the process ended: {completed.status}"
+    )
+    left = "".join(f"; killed then: {leftover.pid} {leftover.command}" for leftover in completed.leftovers)
+    events = [(0.0, "launched")]
+    events += [(note.seconds, f"the body noted: {public_path(note.line)}") for note in record.notes]
+    events += [(completed.seconds, ended), (record.cleared, f"all pipes closed, nothing runs any more{left}")]
+    if not record.notes:
+        events.append((record.cleared, "the body has never left a mark"))
+    for seconds, event in sorted(events, key=lambda pair: pair[0]):
+        yield {"seconds": seconds, "event": event}
+
+
+def _contract(case: Case, step: Step, expectation: Expectation) -> dict[str, Any]:
+    wanted = expectation.received_bytes
+    return {
+        "status": status_to_json(expectation.status),
+        "stdout": _payload(expectation.stdout) if expectation.stdout is not None else None,
+        "stderr": _payload(expectation.stderr) if expectation.stderr is not None else None,
+        "started": None if case.fixture.started is Started.UNPROVABLE else case.fixture.started is Started.YES,
+        "received": None if wanted is None else {"bytes": wanted, "sha256": sha256(step.stdin, wanted)},
+    }
+
+
+def _differences(result: Result) -> list[dict[str, str]]:
+    return [
+        {
+            "subject": found.subject,
+            "difference": found.difference,
+            "meaning": found.meaning,
+            "evidence": found.evidence,
+        }
+        for found in result.discrepancies
+    ]
+
+
+def _other_rules(step: Step, held: Expectation, facts: Facts) -> Iterator[dict[str, Any]]:
+    for expectation in step.expectations:
+        if expectation is not held:
+            yield {**describe_expectation(expectation), "lost_because": _why_not(expectation.condition, held, facts)}
+
+
+def _why_not(condition: Condition, held: Expectation | Deviation | None, facts: Facts) -> str:
+    unmet = [
+        f"{name} is {getattr(facts, name)!r} here, not {wanted!r}"
+        for name, wanted in describe_condition(condition).items()
+        if not Condition(**{name: wanted}).matches(facts)
+    ]
+    if unmet:
+        return f"its condition does not hold: {'; '.join(unmet)}"
+    assert held is not None, "one whose condition holds loses to another only"
+    return f"it is less specific than the one at {held.origin}, which holds as well"
+
+
+def _deviation(terms: Terms, result: Result) -> dict[str, Any] | None:
+    if terms.deviation is None:
+        return None
+    happened = {
+        ResultKind.DEVIATES: "exactly this happened",
+        ResultKind.FIXED: "it did not happen: the contract was kept",
+        ResultKind.FAIL: "something else happened",
+    }
+    return {
+        **describe_deviation(terms.deviation),
+        "happened": happened.get(result.kind, "nothing can be said of it, since the case was not run"),
+    }
+
+
+def _other_deviations(catalog: Catalog, case: Case, terms: Terms, facts: Facts) -> Iterator[dict[str, Any]]:
+    for deviation in catalog.deviations:
+        if covers(deviation, case) and deviation is not terms.deviation:
+            applies = departs(deviation, case.fixture.started, terms.expectations[-1])
+            because = (
+                _why_not(deviation.condition, terms.deviation, facts)
+                if applies
+                else "what it documents is what the contract asks for in this case"
+            )
+            yield {**describe_deviation(deviation), "lost_because": because}
+
+
+def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict[str, Any]]:
+    """Yield what the same body is documented to give on the other routes that would take it."""
+    for other in catalog.cases():
+        if other.fixture is case.fixture and other.route is not case.route and other.dialect == case.dialect:
+            key = runner.environment_key(other.route)
+            try:
+                terms = terms_of(catalog, other, key)
+            except CatalogError:  # a tie is told when that case is run
+                continue
+            wanted = terms.expectations[-1].status
+            skipped = _skipped(other)
+            yield {
+                "case": other.id,
+                "environment": str(key),
+                "available": _available(other, runner),
+                "judged_by": other.route.judged_by,
+                "contract": status_to_json(wanted),
+                "documented": None if terms.deviation is None else pattern_text(terms.deviation),
+                "reason": None if terms.deviation is None else terms.deviation.reason,
+                "skipped": skipped,
+                "keeps": terms.deviation is None and skipped is None,
+                "provisional": terms.provisional,
+            }
+
+
+def _skipped(case: Case) -> str | None:
+    try:
+        for step in case.fixture.steps:
+            check_expressible(case.route, step)
+    except InexpressibleError as error:
+        return str(error)
+    return None
+
+
+def _available(case: Case, runner: Runner) -> bool:
+    try:
+        for shell in case.route.shells:
+            runner.shell(shell)
+    except ShellError:
+        return False
+    return True

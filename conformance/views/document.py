@@ -1,0 +1,121 @@
+"""A text in sections, for a terminal or as Markdown. Much of it comes from others, so all is made safe to show."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from conformance.views.text import printable
+
+_NEEDS_NO_ESCAPE = re.compile(r"(?!\d+[.)])[^\W_](?:[^\W_]|[ .,:;'\"()/?=+%-])*|")
+"""Text that means in Markdown what it says; URLs become links by themselves."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Prose."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Names, each with a value of one line."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """Lines that keep every blank, under a name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Sentences | Fields | Verbatim | Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a title."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+def as_text(sections: Iterable[Section]) -> str:
+    """Return `sections` for a terminal."""
+    return "\n\n".join(
+        "\n".join([printable(section.title), *(line for block in section.blocks for line in _text_lines(block))])
+        for section in sections
+    )
+
+
+def _text_lines(block: Block) -> Iterator[str]:
+    if isinstance(block, Sentences):
+        yield from (f"  {line}" for line in printable(block.text).split("\n"))
+    elif isinstance(block, Fields):
+        pairs = [(printable(name), printable(value)) for name, value in block.rows]
+        width = max(len(name) for name, _ in pairs)
+        yield from (f"  {name:<{width}}  {value}" for name, value in pairs)
+    elif isinstance(block, Verbatim):
+        yield f"  {printable(block.name)}:"
+        yield textwrap.indent(printable(block.text), "    | ", lambda line: True)
+    else:
+        rows = [tuple(map(printable, row)) for row in (block.header, *block.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            yield "  " + "  ".join(f"{value:<{width}}" for value, width in zip(row, widths, strict=True)).rstrip()
+
+
+def as_markdown(sections: Iterable[Section]) -> str:
+    """Return `sections` as Markdown that can be pasted into an issue: nothing in them can break out of its place."""
+    return "\n".join(
+        f"### {_inline(section.title)}\n\n" + "\n".join(map(_markdown, section.blocks)) for section in sections
+    )
+
+
+def _markdown(block: Block) -> str:
+    if isinstance(block, Sentences):
+        return f"{_inline(block.text)}\n"
+    if isinstance(block, Fields):
+        return "".join(f"{_bullet(name)} {_inline(name.strip())}: {_inline(value)}\n" for name, value in block.rows)
+    if isinstance(block, Verbatim):
+        fence = "`" * max(3, _longest_run(block.text) + 1)
+        return f"{_inline(block.name)}:\n\n{fence}text\n{printable(block.text)}\n{fence}\n"
+    header, *rows = (
+        "| " + " | ".join(_inline(value).replace("|", "\\|") for value in row) + " |\n"
+        for row in (block.header, *block.rows)
+    )
+    return "".join([header, "|" + " --- |" * len(block.header) + "\n", *rows])
+
+
+def _bullet(name: str) -> str:
+    return "  -" if name.startswith(" ") else "-"
+
+
+def _inline(text: str) -> str:
+    """Return one line of Markdown that shows `text`; as code where its characters could mean something else."""
+    line = printable(text).replace("\n", " ")
+    if _NEEDS_NO_ESCAPE.fullmatch(line):
+        return line
+    if re.fullmatch(r"https?://[^\s<>]+", line):
+        return f"<{line}>"
+    ticks = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
