@@ -162,7 +162,7 @@ def _check(catalog: Catalog) -> None:
 
 
 def _covers_anything(deviation: Deviation, catalog: Catalog) -> bool:
-    """Tell whether `deviation` covers a case that some selection of fixtures could make: a matrix need not select it."""
+    """Tell whether `deviation` covers a case that some choice of fixtures makes; its own matrix need not choose it."""
     return any(
         covers(deviation, Case(fixture, route))
         for route in catalog.routes
