@@ -56,11 +56,11 @@ def _was_seen(expectation: Expectation, case: Case, facts: Facts) -> bool:
 def departs(deviation: Deviation, started: Started, expectation: Expectation) -> bool:
     """Tell whether what `deviation` documents differs from what the contract asks for at all.
 
-    A stream that may hold anything differs where nothing else is documented to do so; beside a status it only goes with
-    that.
+    What may be anything differs where nothing else is documented to do so; beside a status it only goes with that.
     """
     observed = deviation.observed
-    if observed.status is None and observed.started is None and ANYTHING in (observed.stdout, observed.stderr):
+    untold = ANYTHING in (observed.stdout, observed.stderr, observed.received)
+    if untold and observed.status is None and observed.started is None:
         return True
     if observed.status is not None and not satisfies(expectation.status, observed.status):
         return True
@@ -201,13 +201,13 @@ def _as_documented(
         "stdout": _stream_as_documented(pattern.stdout, observed.stdout, expectation.stdout, expectation.stderr),
         "stderr": _stream_as_documented(pattern.stderr, observed.stderr, expectation.stderr, expectation.stdout),
         "started": pattern.started is not None and (pattern.started is Started.YES) == bool(observed.witness.marks),
-        "stdin": pattern.started is Started.NO,
+        "stdin": pattern.started is Started.NO or (pattern.received is not None and "stdin" in subjects),
     }
     named = {
         subject
         for subject, value in (
             ("status", pattern.status), ("stdout", pattern.stdout),
-            ("stderr", pattern.stderr), ("started", pattern.started),
+            ("stderr", pattern.stderr), ("started", pattern.started), ("stdin", pattern.received),
         )
         if value is not None
     }  # fmt: skip
@@ -236,6 +236,8 @@ def pattern_text(deviation: Deviation) -> str:
     ]
     if observed.started is not None:
         parts.append(f"started = {observed.started}")
+    if observed.received is not None:
+        parts.append("another standard input")
     return ", ".join(parts)
 
 

@@ -87,6 +87,7 @@ def describe_deviation(deviation: Deviation) -> dict[str, Any]:
                 if value is not None
             },
             **({"started": str(observed.started)} if observed.started is not None else {}),
+            **({"received": observed.received} if observed.received is not None else {}),
         },
         "when": describe_condition(deviation.condition),
         "reason": deviation.reason,

@@ -180,6 +180,8 @@ class ObservedPattern:
     """A payload, or the name of a shape (`final-newline-lost`), or `sha256:...`."""
     stderr: Payload | str | None
     started: Started | None
+    received: str | None = None
+    """`anything`: standard input did not reach the hook as the contract has it, and what did is not told."""
 
 
 @dataclass(frozen=True, slots=True)

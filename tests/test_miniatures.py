@@ -227,6 +227,7 @@ def test_a_body_that_is_too_long_for_argv_can_be_documented(tmp_path: Path) -> N
 
 EXIT_7 = "exit-codes/exit-7"
 DENY = "bytes/deny-json-exit-2"
+READ = "bytes/stdin-64k-read"
 DOCUMENTED_STATUS = f'fixtures = ["{EXIT_7}"]\nobserved.exit = 1'
 SWAPPED = """\
 fixtures = ["bytes/deny-json-exit-2"]
@@ -261,6 +262,7 @@ def only_result(report: Report | None) -> tuple[str, str]:
         ("swaps-streams", DENY, SWAPPED),
         ("swaps-streams", DENY, SWAPPED.replace('{ text = "not today" }', '"begins:6e6f7420"')),
         ("swaps-streams", DENY, f'fixtures = ["{DENY}"]\nobserved.stdout = "anything"\nobserved.stderr = "anything"'),
+        ("loses-stdin", READ, f'fixtures = ["{READ}"]\nobserved.received = "anything"'),
         ("ignores-body", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.started = "no"'),
     ],
 )
@@ -280,6 +282,7 @@ def test_documented_exactly_it_deviates_and_the_run_is_good(
         ("always-exits-1", EXIT_7, f'fixtures = ["{EXIT_7}"]\nobserved.stdout = {{ text = "x" }}'),
         ("always-exits-1", EXIT_7, f'{DOCUMENTED_STATUS}\nobserved.stderr = {{ text = "x" }}'),
         ("always-exits-1", EXIT_7, f'{DOCUMENTED_STATUS}\nobserved.started = "no"'),
+        ("always-exits-1", READ, f'fixtures = ["{READ}"]\nobserved.exit = 1\nobserved.received = "anything"'),
         ("merges-streams", DENY, MERGED),
         ("drops-last-byte", DENY, f'fixtures = ["{DENY}"]\nobserved.stdout = "head:36"'),
         ("swaps-streams", DENY, SWAPPED.replace('{ text = "not today" }', '"begins:6e6f7421"')),

@@ -177,6 +177,7 @@ def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
             stdout=_observed_stream(observed.get("stdout"), origin),
             stderr=_observed_stream(observed.get("stderr"), origin),
             started=Started(observed["started"]) if "started" in observed else None,
+            received=observed.get("received"),
         ),
         condition=condition_in(table, origin),
         reason=table["reason"],
