@@ -21,7 +21,8 @@ INTRODUCTION = """\
 # What each route loses
 
 This page is made from `matrices/core.toml`, `matrices/full.toml` and the report of a run of every fixture through
-every route (`python3 -m docs`); a test fails when it no longer agrees with them. {seen}
+every route (`python3 -m docs`); a test fails when it no longer agrees with them.
+{seen}
 
 A *route* is one way to launch a hook, a *fixture* is a hook with what must come of it ([contract.md](contract.md)).
 `7 → 1` says that the contract asks for 7 and 1 arrived. Every loss is documented in the matrices with its source, and a
@@ -91,7 +92,9 @@ def routes_page(catalog: Catalog, seen: Mapping[str, Seen]) -> str:
     shells = sorted({(key.shell, key.version) for key in map(EnvironmentKey.parse, environments.values())})
     systems = sorted({f"{key.os} {key.architecture}" for key in map(EnvironmentKey.parse, environments.values())})
     on = f"The run was on {' and '.join(systems)}, with {', '.join(f'{shell} {version}' for shell, version in shells)}."
-    sections = [_Section(catalog, route, cases, seen) for route in catalog.routes if route.id in environments]
+    base_first = sorted(catalog.matrices, key=lambda matrix: matrix.extends is not None)
+    routes = [route for matrix in base_first for route in matrix.routes if route.id in environments]
+    sections = [_Section(catalog, route, cases, seen) for route in routes]
     return "".join(
         [
             INTRODUCTION.format(seen=on),
