@@ -121,7 +121,10 @@ def _payload(payload: Payload) -> dict[str, Any]:
 
 
 def _timeline(record: LaunchRecord) -> Iterator[dict[str, Any]]:
-    """Yield what happened when; the witness record is looked at once a millisecond."""
+    """Yield what happened when; the witness record is looked at once a millisecond, and later on a busy machine.
+
+    What nobody was left to note after the end was noted before it, however late it was seen.
+    """
     completed = record.completed
     if isinstance(completed.status, FailedToStart):
         yield {"seconds": 0.0, "event": f"the launch failed: {completed.status}"}
@@ -133,7 +136,8 @@ def _timeline(record: LaunchRecord) -> Iterator[dict[str, Any]]:
     )
     left = "".join(f"; killed then: {leftover.pid} {leftover.command}" for leftover in completed.leftovers)
     events = [(0.0, "launched")]
-    events += [(note.seconds, f"the body noted: {public_path(note.line)}") for note in record.notes]
+    last = record.cleared if completed.leftovers else completed.seconds
+    events += [(min(note.seconds, last), f"the body noted: {public_path(note.line)}") for note in record.notes]
     events += [(completed.seconds, ended), (record.cleared, f"all pipes closed, nothing runs any more{left}")]
     if not record.notes:
         events.append((record.cleared, "the body has never left a mark"))

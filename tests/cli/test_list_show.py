@@ -38,7 +38,7 @@ def test_list_of_fixtures_routes_and_matrices() -> None:
 
 
 def test_list_of_a_selection() -> None:
-    assert call_cli("list", "-k", "exit-7/", "--route", "bash-command").out == f"{CASE}\n"
+    assert call_cli("list", "-k", "exit-codes/exit-7/", "--route", "bash-command").out == f"{CASE}\n"
     assert call_cli("list", "routes", "-k", CASE).out == "bash-command\n"
     assert call_cli("list", "fixtures", "--fixture", "exit-codes/exit-7").out == "exit-codes/exit-7\n"
 
