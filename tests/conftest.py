@@ -32,7 +32,7 @@ ROOT = Path(conformance.__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "conformance")
 UNWANTED = (
     "CONFORMANCE_PWSH", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES",
-    "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER",
+    "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTHONUNBUFFERED",
 )  # fmt: skip
 """Variables of the developer's that would change what the command does."""
 

@@ -48,7 +48,13 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit with its documented code; errors of the user's are one message, never a traceback."""
-    sys.exit(_exit_code(arguments))
+    code = _exit_code(arguments)
+    try:
+        sys.stdout.flush()
+    except OSError as error:  # Python would try again when it ends, and put a code of its own in the place of ours
+        code = code or _unwritable(error)
+        _discard_output()
+    sys.exit(code)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -71,11 +77,21 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except SystemExit as ending:  # without its standalone mode, click exits in these two cases only
         return int(ending.code or 0) if os.environ.get(COMPLETION_VARIABLE) else READER_WENT_AWAY
     except OSError as error:
-        reason = f"the output cannot be written: {error.strerror}. Make room, or send it elsewhere."
-        click.echo(f"conformance: {reason}", err=True)
-        # What is still buffered would fail again when Python closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return HarnessError.exit_code
+        _discard_output()
+        return _unwritable(error)
+
+
+def _unwritable(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
+        return READER_WENT_AWAY
+    reason = f"the output cannot be written: {error.strerror}. Make room, or send it elsewhere."
+    click.echo(f"conformance: {reason}", err=True)
+    return HarnessError.exit_code
+
+
+def _discard_output() -> None:
+    """Let what is still buffered go nowhere, since it would fail again when Python closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_any_text() -> None:

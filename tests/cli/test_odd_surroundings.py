@@ -56,6 +56,25 @@ def test_on_a_full_disk_a_command_says_so(command: str, tmp_path: Path) -> None:
     assert "cannot be written: No space left on device" in finished.err
 
 
+LEAVES_OUTPUT = """
+import sys
+from conformance import cli
+cli._exit_code = lambda arguments: (sys.stdout.write("left over"), {code})[1]
+cli.main([])
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(("code", "said"), [(0, 3), (1, 1), (130, 130)])
+def test_output_that_is_left_over_and_cannot_be_written_takes_no_code_away(
+    code: int, said: int, tmp_path: Path
+) -> None:
+    script = shlex.join([sys.executable, "-c", LEAVES_OUTPUT.format(code=code)])
+    finished = sh(f"{script} >/dev/full", tmp_path)
+    assert finished.code == said
+    assert ("cannot be written: No space left on device" in finished.err) == (code == 0)
+
+
 def test_what_the_encoding_lacks_is_escaped(tmp_path: Path) -> None:
     kept = AS_DOCUMENTED.replace("observed.exit = 0", "observed.exit = 3")
     script = f"printf %s {shlex.quote(kept)} >kept.toml; {CONFORMANCE} run kept.toml"
