@@ -20,12 +20,13 @@ from conformance.engine import terms_of
 from conformance.errors import HarnessError
 from conformance.repro import Recipe, bash, powershell, recipe_of
 from conformance.runners.local import public_path
+from conformance.runners.local_posix import ProgramsInFolder
 from conformance.runners.local_windows import OF_THE_MACHINE
 from conformance.runners.natives import Natives
 
 Writer = tuple[Callable[[Recipe], str], Callable[[str], Natives]]
 WRITERS: Mapping[str, Writer] = {
-    "bash": (bash.bash_script, bash.ScriptNatives),
+    "bash": (bash.bash_script, ProgramsInFolder),
     "powershell": (powershell.powershell_script, powershell.ScriptNatives),
 }
 PASSED_ON = ("PATH", "HOME", "TMPDIR", "CONFORMANCE_PWSH", "DOTNET_ROOT", "TEMP", *OF_THE_MACHINE)

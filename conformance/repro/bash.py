@@ -101,21 +101,6 @@ _FILTERS = {
 _FUNCTIONS = {"base64": "base64_"}
 
 
-class ScriptNatives:
-    """Two small programs in the script's folder."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def native(self, code: str, record: str) -> str:
-        """Return the command that exits with `code`."""
-        return f"{self._folder}/native {code} {record}"
-
-    def witness(self, record: str) -> str:
-        """Return the command that starts the witness."""
-        return f"{self._folder}/witness {record}"
-
-
 def bash_script(recipe: Recipe) -> str:
     """Return the script that shows what `recipe` says."""
     return _Script(recipe).text()

@@ -73,24 +73,11 @@ def wired(argv: tuple[str, ...], wiring: Mapping[str, str]) -> tuple[str, ...]:
     return ("/bin/sh", "-c", f'exec "$@" {redirections}', "sh", *argv)
 
 
-class Natives:
-    """Two small scripts of `/bin/sh` in a place's folder."""
+class ProgramsInFolder:
+    """The commands that start two small programs, which lie in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        """Write the scripts into `folder`."""
+    def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._write_program("native", NATIVE_SCRIPT)
-        program = shlex.quote(str(Path(witness.__file__).resolve()))
-        self._write_program("witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
-
-    def _write_program(self, name: str, text: str) -> None:
-        path = self._folder / name
-        path.write_text(text)
-        path.chmod(0o755)
-
-    def body(self, text: str, dialect: str, record: Path) -> str:
-        """Return the body `text` with its templates rendered."""
-        return rendered_body(text, dialect, self, record)
 
     def native(self, code: str, record: str) -> str:
         """Return the command that exits with `code`."""
@@ -99,6 +86,26 @@ class Natives:
     def witness(self, record: str) -> str:
         """Return the command that starts the witness."""
         return f"{self._folder}/witness {record}"
+
+
+class Natives(ProgramsInFolder):
+    """Two small scripts of `/bin/sh` in a place's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Write the scripts into `folder`."""
+        super().__init__(str(folder))
+        _write_program(folder / "native", NATIVE_SCRIPT)
+        program = shlex.quote(str(Path(witness.__file__).resolve()))
+        _write_program(folder / "witness", _WITNESS.format(python=shlex.quote(sys.executable), program=program))
+
+    def body(self, text: str, dialect: str, record: Path) -> str:
+        """Return the body `text` with its templates rendered."""
+        return rendered_body(text, dialect, self, record)
+
+
+def _write_program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 def home_pattern() -> str:

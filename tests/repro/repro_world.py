@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from conftest import SEEN_HERE
+from conftest import SEEN_HERE, TINY_ROUTE
 
 from conformance.campaign import local_runner
 from conformance.catalog import Catalog, load_catalog
@@ -20,6 +20,7 @@ from conformance.engine import open_engine, terms_of
 from conformance.model import Case
 from conformance.observation import Result, ResultKind
 from conformance.repro import Recipe, bash, powershell, recipe_of
+from conformance.runners.local_posix import ProgramsInFolder
 from conformance.runners.natives import Natives
 from conformance.shapes import ANYTHING, BEGINS
 from conformance.status import Exited, ExitStatus, FailedToStart, Signalled, TimedOut
@@ -67,7 +68,7 @@ BASH = ScriptShell(
     ("bash", "--noprofile", "--norc"),
     ".bash",
     bash.bash_script,
-    bash.ScriptNatives,
+    ProgramsInFolder,
     lambda number: f"signalled {number}",
 )
 POWERSHELL = ScriptShell(
@@ -122,14 +123,6 @@ exit = 0
 reason = "r"
 seen = {seen}
 """
-ROUTE = """
-fixtures = ["t/one"]
-[[route]]
-id = "r"
-kind = "one-shot"
-dialects = ["sh"]
-source = "https://example.org"
-"""
 
 
 def catalog_of(folder: Path, route: str, body: str = "'exit 0'", more: str = "") -> Catalog:
@@ -138,7 +131,7 @@ def catalog_of(folder: Path, route: str, body: str = "'exit 0'", more: str = "")
     fixtures.mkdir()
     text = FIXTURE.format(body=body, more=more, seen=SEEN_HERE)
     (fixtures / "t.toml").write_text(text, encoding="utf-8")
-    (folder / "matrix.toml").write_text(ROUTE + route, encoding="utf-8")
+    (folder / "matrix.toml").write_text(TINY_ROUTE + route, encoding="utf-8")
     return load_catalog([str(folder / "matrix.toml")], fixture_folder=fixtures)
 
 

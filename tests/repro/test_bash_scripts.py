@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import ROOT, call_cli, run_cli
-from repro_world import BASH, ODD, PWSH, ROUTE, SAYABLE, catalog_of, compare, script_of, through_sh, toml
+from conftest import ROOT, TINY_ROUTE, call_cli, run_cli
+from repro_world import BASH, ODD, PWSH, SAYABLE, catalog_of, compare, script_of, through_sh, toml
 
 from conformance.campaign import local_runner
 from conformance.catalog import Catalog, load_catalog
@@ -267,7 +267,7 @@ def test_the_command_prints_and_runs_the_script(tmp_path: Path) -> None:
 def test_a_broken_contract_is_the_exit_code_of_the_command_too(tmp_path: Path) -> None:
     route = tmp_path / "mine.toml"
     route.write_text(
-        ROUTE.replace('"t/one"', '"exit-codes/exit-7"') + 'argv = ["sh", "-c", "({{body}}); exit 3"]', "utf-8"
+        TINY_ROUTE.replace('"t/one"', '"exit-codes/exit-7"') + 'argv = ["sh", "-c", "({{body}}); exit 3"]', "utf-8"
     )
     ran = run_cli("repro", "exit-codes/exit-7/r", "--route", route, "--run")
     assert (ran.code, ran.err) == (1, "")
