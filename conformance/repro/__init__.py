@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 import conformance
 from conformance.contract import Terms, pattern_text
 from conformance.engine import DEADLINE_SECONDS, LINGER_SECONDS
-from conformance.errors import InexpressibleError, UsageError
+from conformance.errors import UsageError
 from conformance.model import Case, EnvironmentKey, Started
 from conformance.payload import Payload, sha256
-from conformance.routes.one_shot import EXTENSIONS, check_expressible
+from conformance.routes.one_shot import EXTENSIONS, why_inexpressible
 from conformance.runners.natives import Natives, rendered_body
 from conformance.status import SHELL_SIGNAL_BASE, Exited, ExitStatus, FailedToStart, Signalled, TimedOut
 from conformance.template import Placeholder, parts
@@ -78,10 +78,9 @@ def recipe_of(
     route, (step, *more) = case.route, case.fixture.steps
     if route.kind != "one-shot" or more:
         raise UsageError(f"{case.id} is more than one launch of a shell, which no script shows. Use `explain` on it.")
-    try:
-        check_expressible(route, step)
-    except InexpressibleError as error:
-        raise UsageError(f"{case.id} is skipped: {error}. Take another route.") from error
+    reason = why_inexpressible(route, step)
+    if reason is not None:
+        raise UsageError(f"{case.id} is skipped: {reason}. Take another route.")
     source = step.bodies[case.dialect]
     folder = _unlike(source, *route.argv, *route.files.values())
     body = rendered_body(source, case.dialect, natives(folder), PurePosixPath(folder, "record"))

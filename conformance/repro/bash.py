@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -10,6 +9,7 @@ from conformance import witness
 from conformance.payload import Literal, Payload, Repeat, Stream
 from conformance.repro import FILLER, Recipe, Text, comment_lines, program_names
 from conformance.repro.bash_words import array, heredoc, lines, printf_format, quoted
+from conformance.repro.writer import ScriptWriter, plain
 from conformance.runners.local_posix import NATIVE_SCRIPT, child_environment, wired
 from conformance.template import Placeholder
 from conformance.witness import BLOCK_BYTES
@@ -106,16 +106,11 @@ def bash_script(recipe: Recipe) -> str:
     return _Script(recipe).text()
 
 
-class _Script:
-    def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
-        self._lines: list[str] = []
-        self._known = {*recipe.shells, "body"}
-
+class _Script(ScriptWriter):
     def text(self) -> str:
-        recipe = self._recipe
+        recipe = self.recipe
         self._body()
-        argv = [self._word(text) for text in recipe.argv]
+        argv = [self.expression(text) for text in recipe.argv]
         prefix = [quoted(word) for word in wired((), recipe.wiring)] if recipe.wiring else []
         feed = self._feed(recipe.stdin)
         return "".join(
@@ -127,7 +122,7 @@ class _Script:
                 _FOLDER,
                 *self._functions(),
                 *self._natives(),
-                "\n".join(["", *self._lines, ""]),
+                "\n".join(["", *self.lines, ""]),
                 array("argv", [*prefix, *argv]),
                 "\n# TERM and NO_COLOR are not in it: they would hide what a launcher adds to a hook's output.\n",
                 array("environment", self._environment()),
@@ -145,14 +140,13 @@ class _Script:
 
     @property
     def _needs_python(self) -> bool:
-        return self._recipe.needs_witness or isinstance(self._recipe.stdin, Stream | Repeat)
+        return self.recipe.needs_witness or isinstance(self.recipe.stdin, Stream | Repeat)
 
     def _finding(self) -> Iterator[str]:
         yield "\n"
-        programs = [part for text in self._recipe.argv[:1] for part in text if isinstance(part, str)]
-        if len(self._recipe.argv[0]) == len(programs):  # a launcher of the route's own
-            yield f"find_program {quoted(''.join(programs))}\n"
-        for name in self._recipe.shells:
+        if self.own_launcher is not None:
+            yield f"find_program {quoted(self.own_launcher)}\n"
+        for name in self.recipe.shells:
             wanted = '"${CONFORMANCE_PWSH:-pwsh}"' if name == "pwsh" else name
             yield f"find_program {wanted}\n{name}=$REPLY\n"
             if name == "pwsh":
@@ -161,20 +155,20 @@ class _Script:
             yield f"find_program python3\npython3=$REPLY\n{_PYTHON}"
 
     def _functions(self) -> Iterator[str]:
-        stdin = self._recipe.stdin
+        stdin = self.recipe.stdin
         if isinstance(stdin, Stream):
             yield f"\n{_STREAM}"
         if isinstance(stdin, Repeat):
             yield f"\n{_REPEAT}"
-        for name in sorted(self._recipe.filters):
+        for name in sorted(self.recipe.filters):
             yield f"\n{_FILTERS[name]}\n"
 
     def _natives(self) -> Iterator[str]:
         programs = []
-        if f"{self._recipe.folder}/native " in self._recipe.body:
+        if f"{self.recipe.folder}/native " in self.recipe.body:
             yield f"\n{heredoc('cat', NATIVE_SCRIPT, 'NATIVE')[:-1]}\n".replace("cat <<", 'cat >"$folder/native" <<')
             programs.append("native")
-        if self._recipe.needs_witness:
+        if self.recipe.needs_witness:
             source = Path(witness.__file__).read_text(encoding="utf-8")
             yield f"\n{heredoc('cat', source, 'WITNESS')}".replace("cat <<", 'cat >"$folder/witness.py" <<')
             yield _WITNESS
@@ -183,53 +177,46 @@ class _Script:
             yield f'chmod +x "$folder/{program}"\n'
 
     def _body(self) -> None:
-        body, sizes = self._recipe.body, dict.fromkeys(len(run) for run in FILLER.findall(self._recipe.body))
+        body, sizes = self.recipe.body, dict.fromkeys(len(run) for run in FILLER.findall(self.recipe.body))
         shown = FILLER.sub(lambda run: f"@FILLER-{len(run[0])}@", body)
-        self._lines.append(self._assigned("body", shown))
+        self.lines.append(self.assigned("body", shown))
         for size in sizes:
-            self._lines += [f"printf -v filler '%{size}s' ''", f"body=${{body//@FILLER-{size}@/${{filler// /x}}}}"]
+            self.lines += [f"printf -v filler '%{size}s' ''", f"body=${{body//@FILLER-{size}@/${{filler// /x}}}}"]
 
-    def _assigned(self, name: str, text: str) -> str:
+    def assigned(self, name: str, text: str) -> str:
         """Return the lines that set the variable `name` to `text`, as lines of their own where nothing is hidden."""
         if all(char.isprintable() or char == "\n" for char in text):
             return f"{heredoc('text', text + chr(10), name.upper())}{name}=$REPLY\n"
-        folder = self._recipe.folder
+        folder = self.recipe.folder
         return f'{name}={quoted(text)}\n{name}=${{{name}//{folder}/"$folder"}}\n'
 
-    def _word(self, text: Text) -> str:
+    def expression(self, text: Text) -> str:
         """Return one word of bash for `text`, after the lines that set what stands in it."""
-        words = [quoted(part) if isinstance(part, str) else self._variable(part) for part in text]
+        words = [quoted(part) if isinstance(part, str) else self._filtered(part) for part in text]
         return "".join(words) or "''"
 
-    def _variable(self, placeholder: Placeholder) -> str:
-        name = placeholder.name if placeholder.name != "file" else f"file_{_plain(placeholder.argument or '')}"
-        if name not in self._known:
-            self._known.add(name)
-            self._write_file(name, placeholder.argument)
-        for filter_ in placeholder.filters:
-            filtered = f"{name}_{_plain(filter_)}"
-            if filtered not in self._known:
-                self._known.add(filtered)
-                function = _FUNCTIONS.get(filter_, _plain(filter_))
-                self._lines += [f'{function} "${name}"', f"{filtered}=$REPLY"]
-            name = filtered
+    def reference(self, name: str) -> str:
+        """Return the word that is the value of the variable `name`."""
         return f'"${name}"'
 
-    def _write_file(self, name: str, file: str | None) -> None:
-        path = PurePosixPath("case", f"{file or 'body'}{self._recipe.extension}")
-        content = '"$body"'
-        if file is not None:
-            text = self._recipe.files[file]
-            if len(text) == 1 and isinstance(text[0], str):
-                self._lines.append(self._assigned("content", text[0]))
-                content = '"$content"'
-            else:
-                content = self._word(text)
-        self._lines += [f"{name}=$folder/{path}", f"printf '%s' {content} >\"${name}\""]
+    def store(self, name: str, file: str, content: str) -> None:
+        """Add the lines that write `content` to `file`, and set the variable `name` to its path."""
+        self.lines += [f"{name}=$folder/{PurePosixPath('case', file)}", f"printf '%s' {content} >\"${name}\""]
+
+    def _filtered(self, placeholder: Placeholder) -> str:
+        name = self.variable_of(placeholder)
+        for filter_ in placeholder.filters:
+            filtered = f"{name}_{plain(filter_)}"
+            if filtered not in self.known:
+                self.known.add(filtered)
+                function = _FUNCTIONS.get(filter_, plain(filter_))
+                self.lines += [f'{function} "${name}"', f"{filtered}=$REPLY"]
+            name = filtered
+        return self.reference(name)
 
     def _feed(self, stdin: Payload | Text) -> str:
         if isinstance(stdin, tuple):
-            return f"printf '%s' {self._word(stdin)}"
+            return f"printf '%s' {self.expression(stdin)}"
         if isinstance(stdin, Stream):
             return f"stream {quoted(stdin.name)} {stdin.length}"
         if isinstance(stdin, Repeat):
@@ -248,7 +235,7 @@ class _Script:
         yield 'CONFORMANCE_CASE="$token"'
 
     def _numbers(self) -> Iterator[str]:
-        recipe, expected = self._recipe, self._recipe.expected
+        recipe, expected = self.recipe, self.recipe.expected
         after_start = recipe.after_start_seconds
         yield f"total_ticks={_ticks(recipe.total_seconds + (after_start or 0))} # 20 of them are a second\n"
         yield f"after_start_ticks={'' if after_start is None else _ticks(after_start)} # after the body's first mark\n"
@@ -264,7 +251,3 @@ def _shipped(name: str) -> str:
 
 def _ticks(seconds: float) -> int:
     return round(seconds * TICKS_PER_SECOND)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\W", "_", name)

@@ -11,6 +11,7 @@ from conformance import witness
 from conformance.errors import UsageError
 from conformance.payload import Literal, Payload, Repeat
 from conformance.repro import FILLER, Recipe, Text, comment_lines, program_names
+from conformance.repro.writer import ScriptWriter
 from conformance.runners.local_windows import OF_THE_MACHINE
 from conformance.shells import shell_variables
 from conformance.template import Placeholder
@@ -140,16 +141,11 @@ def powershell_script(recipe: Recipe) -> str:
     return _Script(recipe).text()
 
 
-class _Script:
-    def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
-        self._lines: list[str] = []
-        self._known = {*recipe.shells, "body"}
-
+class _Script(ScriptWriter):
     def text(self) -> str:
-        recipe = self._recipe
+        recipe = self.recipe
         self._body()
-        argv = [self._expression(text) for text in recipe.argv]
+        argv = [self.expression(text) for text in recipe.argv]
         stdin = self._stdin(recipe.stdin)
         supervise = Path(__file__).with_name("supervise.ps1").read_text(encoding="utf-8")
         comments = comment_lines(recipe, _USAGE.format(programs=program_names([*recipe.shells, "Python 3"])))
@@ -163,7 +159,7 @@ class _Script:
                 '\n[IO.File]::WriteAllText("$folder/witness.py", @\'\n',
                 Path(witness.__file__).read_text(encoding="utf-8"),
                 "'@)\n\n",
-                *(f"{line}\n" for line in self._lines),
+                *(f"{line}\n" for line in self.lines),
                 "\n$argv = @(\n" + "".join(f"    ({word})\n" for word in argv) + ")\n",
                 f"$stdin = [byte[]] ({stdin})\n",
                 *self._environment(),
@@ -174,17 +170,16 @@ class _Script:
 
     def _finding(self) -> Iterator[str]:
         yield "\n"
-        first = self._recipe.argv[0]
-        if all(isinstance(part, str) for part in first):  # a launcher of the route's own
-            yield f"[void] (Find-Program {_literal(''.join(map(str, first)))})\n"
-        for name in self._recipe.shells:
+        if self.own_launcher is not None:
+            yield f"[void] (Find-Program {_literal(self.own_launcher)})\n"
+        for name in self.recipe.shells:
             yield _SHELLS.get(name, f"${name} = Find-Program {name}\n")
         yield _PYTHON
 
     def _body(self) -> None:
-        self._lines.append(self._assigned("body", self._recipe.body))
+        self.lines.append(self.assigned("body", self.recipe.body))
 
-    def _assigned(self, name: str, text: str) -> str:
+    def assigned(self, name: str, text: str) -> str:
         """Return the lines that set the variable `name` to `text`, as lines of their own where nothing is hidden."""
         runs = FILLER.findall(text)
         if not runs and all(" " <= char <= "~" or char == "\n" for char in text) and "\n'@" not in f"\n{text}":
@@ -196,38 +191,28 @@ class _Script:
         ]
         return f"${name} = Expand-Text ({' + '.join(f'({piece})' for piece in pieces) or _literal('')})"
 
-    def _expression(self, text: Text) -> str:
+    def expression(self, text: Text) -> str:
         """Return one expression for `text`, after the lines that set what stands in it."""
-        parts = [_literal(part) if isinstance(part, str) else self._value(part) for part in text]
+        parts = [_literal(part) if isinstance(part, str) else self._filtered(part) for part in text]
         return " + ".join(parts) or "''"
 
-    def _value(self, placeholder: Placeholder) -> str:
-        name = placeholder.name
-        if name == "file":
-            name = "file_" + re.sub(r"\W", "_", placeholder.argument or "")
-        if name not in self._known:
-            self._known.add(name)
-            self._write_file(name, placeholder.argument)
-        value = f"${name}"
+    def reference(self, name: str) -> str:
+        """Return the expression that is the value of the variable `name`."""
+        return f"${name}"
+
+    def store(self, name: str, file: str, content: str) -> None:
+        """Add the line that writes `content` to `file`, and sets the variable `name` to its path."""
+        self.lines.append(f"${name} = Write-Text {_literal(file)} ({content})")
+
+    def _filtered(self, placeholder: Placeholder) -> str:
+        value = self.reference(self.variable_of(placeholder))
         for filter_ in placeholder.filters:
             value = f"(ConvertTo-{''.join(map(str.capitalize, filter_.split('-')))} {value})"
         return value
 
-    def _write_file(self, name: str, file: str | None) -> None:
-        content = "$body"
-        if file is not None:
-            text = self._recipe.files[file]
-            if len(text) == 1 and isinstance(text[0], str):
-                self._lines.append(self._assigned("content", text[0]))
-                content = "$content"
-            else:
-                content = f"({self._expression(text)})"
-        path = f"{file or 'body'}{self._recipe.extension}"
-        self._lines.append(f"${name} = Write-Text {_literal(path)} {content}")
-
     def _stdin(self, stdin: Payload | Text) -> str:
         if isinstance(stdin, tuple):
-            return f"[Text.Encoding]::UTF8.GetBytes({self._expression(stdin)})"
+            return f"[Text.Encoding]::UTF8.GetBytes({self.expression(stdin)})"
         if isinstance(stdin, Literal):
             return f"[Convert]::FromBase64String('{base64.b64encode(stdin.data).decode()}')"
         if isinstance(stdin, Repeat):
@@ -237,9 +222,9 @@ class _Script:
         else:
             name = getattr(stdin, "name", "")
             made = f"witness.stream_slice('{name}', 0, {stdin.length})"
-            setting = f"import sys; sys.path.insert(0, '{self._recipe.folder}'); import witness"
-        program = f"{setting}; open('{self._recipe.folder}/stdin', 'wb').write(({made})[:{stdin.length}])"
-        self._lines.append(f"& $python -I -S -c (Expand-Text {_literal(program)}) | Out-Null")
+            setting = f"import sys; sys.path.insert(0, '{self.recipe.folder}'); import witness"
+        program = f"{setting}; open('{self.recipe.folder}/stdin', 'wb').write(({made})[:{stdin.length}])"
+        self.lines.append(f"& $python -I -S -c (Expand-Text {_literal(program)}) | Out-Null")
         return '[IO.File]::ReadAllBytes("$folder/stdin")'
 
     def _environment(self) -> Iterator[str]:
@@ -250,11 +235,11 @@ class _Script:
         yield from (f"    {_literal(name)} = {value}\n" for name, value in variables.items())
         yield "}\n"
         yield _OF_THE_MACHINE.replace("NAMES", ", ".join(map(_literal, OF_THE_MACHINE)))
-        for name, value in self._recipe.environment.items():
+        for name, value in self.recipe.environment.items():
             yield f"$environment[{_literal(name)}] = {_literal(value)}\n"
 
     def _expectations(self) -> Iterator[str]:
-        recipe, expected = self._recipe, self._recipe.expected
+        recipe, expected = self.recipe, self.recipe.expected
         after_start = recipe.after_start_seconds
         yield f"\n$totalSeconds = {recipe.total_seconds + (after_start or 0):g}\n"
         yield f"$secondsAfterStart = {'$null' if after_start is None else f'{after_start:g}'}\n"
