@@ -21,13 +21,13 @@ from conformance.description import (
     describe_route,
 )
 from conformance.engine import terms_of
-from conformance.errors import CatalogError, InexpressibleError, ShellError
+from conformance.errors import CatalogError, ShellError
 from conformance.model import Case, Condition, Deviation, Expectation, Facts, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import encode_bytes, result_line
-from conformance.routes.one_shot import check_expressible
+from conformance.routes.one_shot import why_inexpressible
 from conformance.runners import Runner
 from conformance.runners.local import documented_environment, public_path
 from conformance.runners.recording import LaunchRecord
@@ -238,12 +238,7 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
 
 
 def _skipped(case: Case) -> str | None:
-    try:
-        for step in case.fixture.steps:
-            check_expressible(case.route, step)
-    except InexpressibleError as error:
-        return str(error)
-    return None
+    return next(filter(None, (why_inexpressible(case.route, step) for step in case.fixture.steps)), None)
 
 
 def _available(case: Case, runner: Runner) -> bool:

@@ -170,6 +170,10 @@ class Route:
     stdin: str | None = None
     """What the launcher feeds on standard input (a template) to hand over the body; None leaves it to the hook."""
 
+    def takes(self, dialects: frozenset[str]) -> bool:
+        """Tell whether the route runs a fixture that has bodies in `dialects`."""
+        return not dialects.isdisjoint(self.dialects)
+
 
 @dataclass(frozen=True, slots=True)
 class ObservedPattern:

@@ -55,10 +55,9 @@ class Loss:
     @property
     def arrives(self) -> str:
         """The status that the contract asks for and the one that arrives, or which bytes differ."""
-        observed = self.deviation.observed
-        wanted = self.expectation.status
-        if observed.status is not None and not satisfies(wanted, observed.status):
-            return f"{_short(wanted)} → {_short(observed.status)}"
+        observed, wanted = self.deviation.observed, self.expectation.status
+        if self._other_status is not None:
+            return f"{_short(wanted)} → {_short(self._other_status)}"
         if observed.started is Started.YES:
             return f"{_short(wanted)}, although the hook must not start"
         if observed.started is Started.NO:
@@ -68,12 +67,16 @@ class Loss:
     @property
     def column(self) -> str:
         """The column of the overview that counts it."""
-        status, wanted = self.deviation.observed.status, self.expectation.status
-        if status is None or satisfies(wanted, status):
+        if self._other_status is None:
             return "bytes"
-        if status == Exited(0):
+        if self._other_status == Exited(0):
             return "failure"
-        return "success" if wanted == Exited(0) else "another"
+        return "success" if self.expectation.status == Exited(0) else "another"
+
+    @property
+    def _other_status(self) -> ExitStatus | None:
+        status = self.deviation.observed.status
+        return None if status is None or satisfies(self.expectation.status, status) else status
 
 
 def environments_of(page: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,9 +28,8 @@ MODES = {
     "-command": "Command",
     "-File": "File",
     "-EncodedCommand": "EncodedCommand",
-    "-": "CommandStdin",
 }
-"""The word before the text on a command line, and the name that the table has for this way."""
+"""The word before the text on a command line, and the name that the table has for this way; `-` is a way of its own."""
 
 _CODE = re.compile(r"(?<=exit )([2-9]|[1-9]\d)(?![\d.\w])")
 _SPELLINGS = (
@@ -108,8 +107,11 @@ def measured() -> Mapping[tuple[str, str], list[tuple[str, Text, ExitStatus]]]:
     return rows
 
 
-def launched(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the mode in which `case` starts pwsh, and the text that pwsh gets, with the body's templates in it."""
+def launched(case: Case) -> tuple[str, str] | None:
+    """Return the mode in which `case` starts pwsh, and the text that pwsh gets, with the body's templates in it.
+
+    None where the table has no such mode, or knows nothing of the surroundings.
+    """
     (step,) = case.fixture.steps
     body = step.bodies["pwsh"]
 
@@ -119,23 +121,20 @@ def launched(case: Case) -> Iterator[tuple[str, str]]:
         return body
 
     *_, word, text = case.route.argv
-    if step.stdin.length or step.wiring or word not in {**MODES, "-Command": ""} or word not in MODES:
-        return
+    if step.stdin.length or step.wiring or word not in MODES or (word == "-File" and text != "{{body_file}}"):
+        return None
     if text == "-":
-        yield "CommandStdin", render(case.route.stdin or "", value)
-    elif word == "-EncodedCommand":
-        yield MODES[word], body
-    elif word != "-File" or text == "{{body_file}}":
-        yield MODES[word], render(text, value)
+        return "CommandStdin", render(case.route.stdin or "", value)
+    return MODES[word], body if word == "-EncodedCommand" else render(text, value)
 
 
 def rows_for(case: Case) -> list[tuple[str, Text, Text, ExitStatus]]:
-    found = []
-    if case.dialect == "pwsh":
-        for mode, text in launched(case):
-            own = canonical(text, mode)
-            found += [(id_, own, other, status) for id_, other, status in measured().get((mode, own.spelling), ())]
-    return found
+    mode_and_text = launched(case) if case.dialect == "pwsh" else None
+    if mode_and_text is None:
+        return []
+    mode, text = mode_and_text
+    own = canonical(text, mode)
+    return [(id_, own, other, status) for id_, other, status in measured().get((mode, own.spelling), ())]
 
 
 def stated(case: Case) -> ExitStatus:

@@ -53,7 +53,7 @@ class Catalog:
             for fixture in matching_fixtures(self.fixtures, matrix.fixtures or shared):
                 dialects = fixture.dialects
                 for route in matrix.routes:
-                    if not dialects.isdisjoint(route.dialects):
+                    if route.takes(dialects):
                         case = Case(fixture, route)
                         found[case.id] = case
         return tuple(found[id_] for id_ in sorted(found))
@@ -168,7 +168,7 @@ def _covers_anything(deviation: Deviation, catalog: Catalog) -> bool:
         for route in catalog.routes
         if any(fnmatchcase(route.id, glob) for glob in deviation.routes)
         for fixture in catalog.fixtures
-        if not fixture.dialects.isdisjoint(route.dialects)
+        if route.takes(fixture.dialects)
     )
 
 

@@ -26,7 +26,9 @@ class OneShot:
 
     def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in a process of its own and return what happened."""
-        check_expressible(self._route, step)
+        reason = why_inexpressible(self._route, step)
+        if reason is not None:
+            raise InexpressibleError(reason)
         with self._place.stage() as stage:
             launch = self._launch(step, dialect, expectation, deadline, stage)
             completed = self._place.run(launch)
@@ -96,10 +98,11 @@ class _LaunchTexts:
         return str(path)
 
 
-def check_expressible(route: Route, step: Step) -> None:
-    """Raise InexpressibleError where `route` cannot hand over what `step` needs, whatever the place."""
+def why_inexpressible(route: Route, step: Step) -> str | None:
+    """Return why `route` cannot hand over what `step` needs, whatever the place; None where it can."""
     if route.stdin is not None and (step.stdin.length or "stdin" in step.wiring):
-        raise InexpressibleError("the route hands over the body on standard input, so the hook has none of its own")
+        return "the route hands over the body on standard input, so the hook has none of its own"
+    return None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.diagnosis import hexdump
-from conformance.status import Signalled, status_from_json
+from conformance.status import SHELL_SIGNAL_BASE, Signalled, status_from_json
 from conformance.views.document import Block, Fields, Section, Sentences, Table, Verbatim
 from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE
 from conformance.views.text import printable
@@ -286,7 +286,7 @@ def _routes(explanation: Explanation) -> Section:
 
 def _status(value: Mapping[str, Any]) -> str:
     status = status_from_json(dict(value))
-    return f"{status} or exited({128 + status.number})" if isinstance(status, Signalled) else str(status)
+    return f"{status} or exited({SHELL_SIGNAL_BASE + status.number})" if isinstance(status, Signalled) else str(status)
 
 
 def _when(condition: Mapping[str, str]) -> str:
