@@ -15,16 +15,23 @@ assert sys.platform != "win32"
 POLL_SECONDS = 0.01
 
 
-class ExitWatch(Protocol):
-    """Watches one process."""
+class Ending(Protocol):
+    """Tells when and how a body ended."""
 
-    descriptor: int | None
-    """Becomes readable when the process has ended; None where only `status` can tell."""
-    poll_seconds: float
-    """How often `status` has to be asked."""
+    @property
+    def poll_seconds(self) -> float:
+        """How often `status` has to be asked."""
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """What becomes readable when `status` has something to tell; none where it has to be asked all the time."""
 
     def status(self) -> ExitStatus | None:
-        """Return how the process ended; None while it runs."""
+        """Return how the body ended; None while it runs."""
+
+
+class ExitWatch(Ending, Protocol):
+    """Watches one process."""
 
     def close(self) -> None:
         """Give back what the watch holds."""
@@ -37,7 +44,12 @@ class PidfdWatch:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self.descriptor: int | None = os.pidfd_open(pid)
+        self._descriptor = os.pidfd_open(pid)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The pidfd."""
+        return (self._descriptor,)
 
     def status(self) -> ExitStatus | None:
         """Return how the process ended; None while it runs."""
@@ -48,15 +60,13 @@ class PidfdWatch:
 
     def close(self) -> None:
         """Close the pidfd."""
-        if self.descriptor is not None:
-            os.close(self.descriptor)
-            self.descriptor = None
+        os.close(self._descriptor)
 
 
 class PollingWatch:
     """Other POSIX systems: ask every few milliseconds."""
 
-    descriptor: int | None = None
+    descriptors: tuple[int, ...] = ()
     poll_seconds = POLL_SECONDS
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:

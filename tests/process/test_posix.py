@@ -36,7 +36,8 @@ from conformance.status import Exited, FailedToStart, Signalled, TimedOut
 if sys.platform == "win32":
     pytest.skip("POSIX processes", allow_module_level=True)
 else:
-    from conformance.process.posix import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, prepared_for_children, run
+    from conformance.process.parent import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, prepared_for_children
+    from conformance.process.posix import run
 
 assert sys.platform != "win32"
 
@@ -403,7 +404,8 @@ from pathlib import Path
 from conformance.model import Seconds
 from conformance.payload import EMPTY
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Launch
-from conformance.process.posix import prepared_for_children, run
+from conformance.process.parent import prepared_for_children
+from conformance.process.posix import run
 
 prepared, body = sys.argv[1:]
 environment = {"PATH": os.environ["PATH"], TOKEN_VARIABLE: "x"}
