@@ -17,6 +17,8 @@ from conformance.status import ExitStatus
 Seconds = NewType("Seconds", float)
 
 LOCAL = "local"
+ONE_SHOT, SESSION, MARKER_SESSION = "one-shot", "session", "marker-session"
+"""The kinds of routes: a process for each body, one that swaps its streams for each, one that prints markers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class Step:
     expectations: tuple[Expectation, ...]
     wiring: Mapping[str, str] = field(default_factory=dict)
     """The standard streams that are no pipes: `closed`, or `full` for a disk without room."""
+    times: int = 1
+    """How many times in a row the body is performed; all must come out the same."""
 
 
 class Started(StrEnum):
@@ -120,7 +124,10 @@ class Started(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """A hook and what it must deliver. `id` is `<topic>/<name>`, and permanent."""
+    """A hook and what it must deliver. `id` is `<topic>/<name>`, and permanent.
+
+    One with several steps is about a session, which performs them one after the other.
+    """
 
     id: str
     summary: str
@@ -133,6 +140,11 @@ class Fixture:
     origin: Origin
     reports: tuple[str, ...] = ()
     """Addresses of public reports of the fault that the fixture shows."""
+
+    @property
+    def needs_session(self) -> bool:
+        """Whether it is about what one body does to the next."""
+        return len(self.steps) > 1 or any(step.times > 1 for step in self.steps)
 
     @property
     def dialects(self) -> frozenset[str]:
@@ -152,6 +164,27 @@ class Deadline:
     """Seconds that a child which the hook left behind may hold its pipes, before it is killed as well."""
 
 
+class State(StrEnum):
+    """What a session does with what a body leaves behind in the shell."""
+
+    FRESH = "fresh"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """How a shell that reads code from its standard input is given a body, and how its answer is cut out of stdout.
+
+    `request` and `begin` are templates, `end` is a regular expression with templates; `{{nonce}}` is new each time.
+    """
+
+    request: str
+    begin: str
+    """What stands before the output; nothing where all that comes is output."""
+    end: str
+    """What stands behind the output, with a group `code` that holds the exit code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """One way to launch a body. Texts are templates; `files` are written beside the body."""
@@ -169,10 +202,14 @@ class Route:
     origin: Origin
     stdin: str | None = None
     """What the launcher feeds on standard input (a template) to hand over the body; None leaves it to the hook."""
+    dialogue: Dialogue | None = None
+    """How a marker session is spoken to."""
+    state: State = State.KEPT
+    """What a session does with what a body leaves behind; one that keeps nothing is lent to many cases."""
 
-    def takes(self, dialects: frozenset[str]) -> bool:
-        """Tell whether the route runs a fixture that has bodies in `dialects`."""
-        return not dialects.isdisjoint(self.dialects)
+    def takes(self, fixture: Fixture) -> bool:
+        """Tell whether the route has a dialect of `fixture`, and is a session where that needs one."""
+        return not fixture.dialects.isdisjoint(self.dialects) and (self.kind != ONE_SHOT or not fixture.needs_session)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
-from conformance.catalog.matrices import route_from_argv
+from conformance.catalog.routes import route_from_argv
 from conformance.cli.completion import complete_fixture
 from conformance.cli.options import pace_options
 from conformance.cli.progress import progress
