@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
-from conformance.model import Case, Deviation, EnvironmentKey, Expectation, Facts, Started, Step
+from conformance.model import (
+    Case,
+    Deviation,
+    EnvironmentKey,
+    Expectation,
+    Facts,
+    ObservedPattern,
+    Started,
+    Step,
+)
 from conformance.observation import CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.precedence import deviation_for
 from conformance.shapes import ANYTHING, beginning, documented_sha256
-from conformance.status import FailedToStart, satisfies
+from conformance.status import ExitStatus, FailedToStart, satisfies
 
 _SHELLS_OF_DIALECT = {
     "sh": {"sh", "bash", "dash"},
@@ -40,7 +49,7 @@ def terms_for(case: Case, expectations: Sequence[Expectation], deviations: Itera
 
     Raises CatalogError where two deviations tie.
     """
-    applicable = [d for d in deviations if departs(d, case.fixture.started, expectations[-1])]
+    applicable = [d for d in deviations if any(departs(d, case.fixture.started, e) for e in expectations)]
     return Terms(
         expectations=tuple(expectations),
         deviation=deviation_for(applicable, case.fixture.id, case.route.id, facts),
@@ -137,53 +146,94 @@ def _stdin_discrepancy(step: Step, expectation: Expectation, observed: StepObser
     ]
 
 
+@dataclass(frozen=True)
+class _Departure:
+    """A step that came out otherwise than the contract has it."""
+
+    expectation: Expectation
+    observed: StepObservation
+    discrepancies: tuple[Discrepancy, ...]
+    place: str
+    """Which step of several it is, or nothing."""
+
+
 def judge(case: Case, terms: Terms, observation: Observation, environment: EnvironmentKey) -> Result:
-    """Return the result of `case`, with its reason: that of the first step that differs, or of the last."""
-    for step, expectation, observed in zip(case.fixture.steps, terms.expectations, observation.steps, strict=True):
-        found = discrepancies(case, step, expectation, observed)
-        kind, reason = _verdict(expectation, observed, found, terms.deviation)
-        if kind is not ResultKind.PASS:
-            break
+    """Return the result of `case`, with its reason: that of the steps that differ, or of the last.
+
+    A deviation must document all in which any step differs, and all that it documents must be seen in one step.
+    """
+    departures = list(_departures(case, terms, observation))
+    kind, reason = _verdict(terms, observation, departures)
+    decisive = departures[0] if departures else None
     return Result(
         id=case.id,
         environment=environment,
         kind=kind,
         reason=reason,
         provisional=terms.provisional,
-        expected=expectation.status,
-        discrepancies=tuple(found),
+        status=decisive.observed.status if decisive else observation.steps[-1].status,
+        expected=decisive.expectation.status if decisive else terms.expectations[-1].status,
+        discrepancies=tuple(found for departure in departures for found in departure.discrepancies),
         deviation=terms.deviation,
         observation=observation,
     )
 
 
-def _verdict(
-    expectation: Expectation, observed: StepObservation, found: list[Discrepancy], deviation: Deviation | None
-) -> tuple[ResultKind, str]:
-    if isinstance(observed.status, FailedToStart) and observed.status.errno != errno.E2BIG:
-        return (
-            ResultKind.ERROR,
-            f"the route's program could not be started: {observed.status}. Correct its argv.",
-        )
+def _departures(case: Case, terms: Terms, observation: Observation) -> Iterator[_Departure]:
+    steps = zip(case.fixture.steps, terms.expectations, observation.steps, strict=True)
+    for number, (step, expectation, observed) in enumerate(steps, start=1):
+        found = discrepancies(case, step, expectation, observed)
+        if found:
+            again = f", time {observed.repetition} of {step.times}" if step.times > 1 else ""
+            several = len(case.fixture.steps) > 1 or again
+            place = f"Step {number} of {len(case.fixture.steps)}{again}: " if several else ""
+            yield _Departure(expectation, observed, tuple(found), place)
+
+
+def contaminated(result: Result, by: str) -> Result:
+    """Return the failure that `result` is, which does not come in a session that the case `by` has not used."""
+    return replace(
+        result,
+        kind=ResultKind.FAIL,
+        reason=f"contaminated by {by}: in a new session it comes out as it is documented, but after that case\n"
+        f"{result.reason}",
+    )
+
+
+def _verdict(terms: Terms, observation: Observation, departures: list[_Departure]) -> tuple[ResultKind, str]:
+    for observed in observation.steps:
+        if isinstance(observed.status, FailedToStart) and observed.status.errno != errno.E2BIG:
+            return (
+                ResultKind.ERROR,
+                f"the route's program could not be started: {observed.status}. Correct its argv.",
+            )
+    status, deviation = observation.steps[-1].status, terms.deviation
+    statements = "\n".join(
+        departure.place + discrepancy.statement for departure in departures for discrepancy in departure.discrepancies
+    )
     if deviation is not None:
-        return _against_deviation(deviation, expectation, observed, found)
+        return _against_deviation(deviation, status, statements, departures)
+    expectation = departures[0].expectation if departures else terms.expectations[-1]
     rule = f"{expectation.reason} ({expectation.url})"
-    if found:
-        return ResultKind.FAIL, "\n".join([*(discrepancy.statement for discrepancy in found), f"Rule: {rule}"])
-    return ResultKind.PASS, f"{observed.status}, and every byte, as expected: {rule}"
+    if departures:
+        return ResultKind.FAIL, f"{statements}\nRule: {rule}"
+    return ResultKind.PASS, f"{status}, and every byte, as expected: {rule}"
 
 
 def _against_deviation(
-    deviation: Deviation, expectation: Expectation, observed: StepObservation, found: list[Discrepancy]
+    deviation: Deviation, status: ExitStatus, statements: str, departures: list[_Departure]
 ) -> tuple[ResultKind, str]:
     documented = f"the deviation documented at {deviation.origin} ({deviation.reason}; {deviation.url})"
-    if not found:
+    if not departures:
         return ResultKind.FIXED, (
-            f"{observed.status} and every byte came as the contract has it, so {documented} no longer happens here. "
+            f"{status} and every byte came as the contract has it, so {documented} no longer happens here. "
             "Delete it, or take this case out with `except`."
         )
-    statements = "\n".join(discrepancy.statement for discrepancy in found)
-    if _as_documented(deviation, expectation, observed, found):
+    agreed = [_agreed(deviation, departure) for departure in departures]
+    if all(
+        subjects >= {discrepancy.subject for discrepancy in departure.discrepancies}
+        for subjects, departure in zip(agreed, departures, strict=True)
+    ) and any(subjects >= _named(deviation.observed) for subjects in agreed):
         return ResultKind.DEVIATES, f"{statements}\nThis is {documented}."
     return (
         ResultKind.FAIL,
@@ -191,11 +241,22 @@ def _against_deviation(
     )
 
 
-def _as_documented(
-    deviation: Deviation, expectation: Expectation, observed: StepObservation, found: list[Discrepancy]
-) -> bool:
-    pattern = deviation.observed
-    subjects = {discrepancy.subject for discrepancy in found}
+def _named(pattern: ObservedPattern) -> set[str]:
+    """Return the subjects of which `pattern` says something."""
+    named = {
+        "status": pattern.status,
+        "stdout": pattern.stdout,
+        "stderr": pattern.stderr,
+        "started": pattern.started,
+        "stdin": pattern.received,
+    }
+    return {subject for subject, value in named.items() if value is not None}
+
+
+def _agreed(deviation: Deviation, departure: _Departure) -> set[str]:
+    """Return the subjects in which a step came out as `deviation` documents it."""
+    pattern, expectation, observed = deviation.observed, departure.expectation, departure.observed
+    subjects = {discrepancy.subject for discrepancy in departure.discrepancies}
     agreed = {
         "status": pattern.status is not None and satisfies(pattern.status, observed.status),
         "stdout": _stream_as_documented(pattern.stdout, observed.stdout, expectation.stdout, expectation.stderr),
@@ -203,15 +264,7 @@ def _as_documented(
         "started": pattern.started is not None and (pattern.started is Started.YES) == bool(observed.witness.marks),
         "stdin": pattern.started is Started.NO or (pattern.received is not None and "stdin" in subjects),
     }
-    named = {
-        subject
-        for subject, value in (
-            ("status", pattern.status), ("stdout", pattern.stdout),
-            ("stderr", pattern.stderr), ("started", pattern.started), ("stdin", pattern.received),
-        )
-        if value is not None
-    }  # fmt: skip
-    return all(agreed[subject] for subject in subjects | named)
+    return {subject for subject, agrees in agreed.items() if agrees}
 
 
 def _stream_as_documented(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from conformance.model import Condition, Deviation, Expectation, Fixture, Route
+from conformance.model import ONE_SHOT, Condition, Deviation, Expectation, Fixture, Route, Step
 from conformance.payload import Literal, Payload
 from conformance.status import status_to_json
 
@@ -14,7 +15,7 @@ SHOWN_BYTES = 200
 
 def describe_fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, Any]:
     """Return what `fixture` is, with its bodies in `dialects`."""
-    step = fixture.steps[0]
+    steps = [_describe_step(step, dialects) for step in fixture.steps]
     return {
         "fixture": fixture.id,
         "summary": fixture.summary,
@@ -22,10 +23,17 @@ def describe_fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, A
         **({"reports": list(fixture.reports)} if fixture.reports else {}),
         "defined_at": str(fixture.origin),
         "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
+        **({"steps": steps} if fixture.needs_session else steps[0]),
+        **({"deadline": fixture.deadline} if fixture.deadline is not None else {}),
+    }
+
+
+def _describe_step(step: Step, dialects: tuple[str, ...]) -> dict[str, Any]:
+    return {
         "body": {dialect: step.bodies[dialect] for dialect in dialects},
         "stdin": describe_stream(step.stdin),
+        **({"times": step.times} if step.times > 1 else {}),
         **({"wiring": dict(step.wiring)} if step.wiring else {}),
-        **({"deadline": fixture.deadline} if fixture.deadline is not None else {}),
         "expectations": [
             describe_expectation(e) for e in step.expectations if e.condition.dialect in (None, *dialects)
         ],
@@ -67,6 +75,8 @@ def describe_route(route: Route) -> dict[str, Any]:
         "kind": route.kind,
         "argv": list(route.argv),
         **({"stdin": route.stdin} if route.stdin is not None else {}),
+        **({"dialogue": asdict(route.dialogue)} if route.dialogue is not None else {}),
+        **({"state": str(route.state)} if route.kind != ONE_SHOT else {}),
         "files": dict(route.files),
         "env": dict(route.environment),
         "judged_by": route.judged_by,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 
 from conformance.catalog import Catalog, covers
-from conformance.contract import Terms, facts_of, judge, terms_for
+from conformance.contract import Terms, contaminated, discrepancies, facts_of, judge, terms_for
 from conformance.errors import CatalogError, HarnessError, InexpressibleError, ShellError
-from conformance.model import Case, Deadline, EnvironmentKey, Route, Seconds
-from conformance.observation import Observation, Result, ResultKind
+from conformance.lending import Lender
+from conformance.model import ONE_SHOT, Case, Deadline, EnvironmentKey, Expectation, Route, Seconds, Step
+from conformance.observation import Observation, Result, ResultKind, StepObservation
 from conformance.precedence import expectation_for
 from conformance.process import CancelledError
-from conformance.routes import open_executor
+from conformance.routes import Executor
 from conformance.runners import Place, Runner
 from conformance.runners.local import public_path
 from conformance.shells import MissingShellError
@@ -32,8 +34,12 @@ class Engine:
         """`time_scale` multiplies every deadline: above 1 for slow or busy machines."""
         self._catalog = catalog
         self._runner = runner
-        self._place = place
+        self._lender = Lender(runner, place)
         self._time_scale = time_scale
+
+    def close(self) -> None:
+        """End the sessions that cases have used."""
+        self._lender.close()
 
     def execute(self, case: Case) -> Result:
         """Run `case` and judge it. What goes wrong in the harness or the route becomes an `error` result.
@@ -47,7 +53,7 @@ class Engine:
             return Result(case.id, key, kind, public_path(reason))
         try:
             terms = terms_of(self._catalog, case, key)
-            return judge(case, terms, self._observe(case, terms), key)
+            return self._judged(case, terms, key)
         except (CancelledError, CatalogError):
             raise
         except InexpressibleError as error:
@@ -67,6 +73,9 @@ class Engine:
         availability = self._runner.probe()
         if not availability.available:
             return ResultKind.UNAVAILABLE, availability.reason
+        sessions = self._runner.sessions()
+        if route.kind != ONE_SHOT and not sessions.available:
+            return ResultKind.UNAVAILABLE, sessions.reason
         for name in route.shells:
             try:
                 self._runner.shell(name)
@@ -76,20 +85,39 @@ class Engine:
                 return ResultKind.ERROR, str(error)
         return None
 
-    def _observe(self, case: Case, terms: Terms) -> Observation:
+    def _judged(self, case: Case, terms: Terms, key: EnvironmentKey) -> Result:
+        """Run `case`; what fails in a session that others have used counts only if it fails in a new one as well."""
+        with self._lender.executor(case) as loan:
+            result = judge(case, terms, self._observe(case, terms, loan.executor), key)
+        if loan.after is None or result.kind not in (ResultKind.FAIL, ResultKind.FIXED):
+            return result
+        with self._lender.new_executor(case) as new:
+            alone = judge(case, terms, self._observe(case, terms, new.executor), key)
+        if alone.kind in (ResultKind.PASS, ResultKind.DEVIATES):
+            return contaminated(result, loan.after)
+        return alone
+
+    def _observe(self, case: Case, terms: Terms, executor: Executor) -> Observation:
         own = case.fixture.deadline
         deadline = Deadline(
             total=Seconds(DEADLINE_SECONDS * self._time_scale),
             after_start=Seconds(own * self._time_scale) if own is not None else None,
             linger=Seconds(LINGER_SECONDS * self._time_scale),
         )
-        with open_executor(case.route, self._runner, self._place) as executor:
-            return Observation(
-                tuple(
-                    executor.perform(step, case.dialect, expectation, deadline)
-                    for step, expectation in zip(case.fixture.steps, terms.expectations, strict=True)
-                )
-            )
+        steps = zip(case.fixture.steps, terms.expectations, strict=True)
+        return Observation(tuple(_performed(executor, case, *step, deadline) for step in steps))
+
+
+def _performed(
+    executor: Executor, case: Case, step: Step, expectation: Expectation, deadline: Deadline
+) -> StepObservation:
+    """Perform `step` as often as it says, or until it comes out otherwise than the contract has it."""
+    repetition = 1
+    while True:
+        observed = executor.perform(step, case.dialect, expectation, deadline)
+        if repetition == step.times or discrepancies(case, step, expectation, observed):
+            return replace(observed, repetition=repetition)
+        repetition += 1
 
 
 def terms_of(catalog: Catalog, case: Case, key: EnvironmentKey) -> Terms:
@@ -109,5 +137,5 @@ def terms_of(catalog: Catalog, case: Case, key: EnvironmentKey) -> Terms:
 @contextmanager
 def open_engine(catalog: Catalog, runner: Runner, time_scale: float) -> Iterator[Engine]:
     """Open a place of `runner` and an engine on it."""
-    with runner.open() as place:
-        yield Engine(catalog, runner, place, time_scale)
+    with runner.open() as place, closing(Engine(catalog, runner, place, time_scale)) as engine:
+        yield engine

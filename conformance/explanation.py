@@ -6,13 +6,14 @@ Nothing of it is private: paths are named as in a report.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import conformance
 from conformance.campaign import describe_environment
 from conformance.catalog import Catalog, covers
-from conformance.contract import Terms, departs, facts_of, pattern_text
+from conformance.contract import Terms, departs, discrepancies, facts_of, pattern_text
 from conformance.description import (
     describe_condition,
     describe_deviation,
@@ -27,7 +28,7 @@ from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import encode_bytes, result_line
-from conformance.routes.one_shot import why_inexpressible
+from conformance.routes.expressible import why_inexpressible
 from conformance.runners import Runner
 from conformance.runners.local import documented_environment, public_path
 from conformance.runners.recording import LaunchRecord
@@ -56,17 +57,16 @@ def explain(
         "dialect": case.dialect,
         **_fixture(case),
         "route": describe_route(case.route),
-        "launches": [_launch(record) for record in records],
+        "launches": [_launch(record) for record in _last_of_each_step(records, result)],
         "steps": [
             {
                 "contract": _contract(case, step, expectation),
-                "came": came,
-                "differences": _differences(result) if index == len(line["steps"]) - 1 else [],
+                "came": line["steps"][index] if line["steps"] else None,
+                "differences": _differences(case, index, expectation, result),
                 "rule": describe_expectation(expectation),
                 "other_rules": list(_other_rules(step, expectation, facts)),
             }
             for index, (step, expectation) in enumerate(zip(case.fixture.steps, terms.expectations, strict=True))
-            for came in [line["steps"][index] if index < len(line["steps"]) else None]
         ],
         "deviation": _deviation(terms, result),
         "other_deviations": list(_other_deviations(catalog, case, terms, facts)),
@@ -81,8 +81,17 @@ def _machine(catalog: Catalog, case: Case, runner: Runner) -> dict[str, Any]:
 
 def _fixture(case: Case) -> dict[str, Any]:
     described = describe_fixture(case.fixture, (case.dialect,))
-    del described["expectations"]  # they are the rules
-    return {"fixture": {**described, "body": described["body"][case.dialect]}}
+    for step in described.get("steps", [described]):
+        del step["expectations"]  # they are the rules
+        step["body"] = step["body"][case.dialect]
+    return {"fixture": described}
+
+
+def _last_of_each_step(records: Sequence[LaunchRecord], result: Result) -> Iterator[LaunchRecord]:
+    """Yield the launches that `result` tells of: a step may have several, of which it keeps the last."""
+    steps = result.observation.steps if result.observation is not None else ()
+    lasts = set(itertools.accumulate(step.repetition for step in steps))
+    return (record for number, record in enumerate(records, start=1) if number in lasts or not steps)
 
 
 def _launch(record: LaunchRecord) -> dict[str, Any]:
@@ -156,7 +165,10 @@ def _contract(case: Case, step: Step, expectation: Expectation) -> dict[str, Any
     }
 
 
-def _differences(result: Result) -> list[dict[str, str]]:
+def _differences(case: Case, index: int, expectation: Expectation, result: Result) -> list[dict[str, str]]:
+    if result.observation is None:
+        return []
+    observed = result.observation.steps[index]
     return [
         {
             "subject": found.subject,
@@ -164,7 +176,7 @@ def _differences(result: Result) -> list[dict[str, str]]:
             "meaning": found.meaning,
             "evidence": found.evidence,
         }
-        for found in result.discrepancies
+        for found in discrepancies(case, case.fixture.steps[index], expectation, observed)
     ]
 
 
@@ -203,7 +215,7 @@ def _deviation(terms: Terms, result: Result) -> dict[str, Any] | None:
 def _other_deviations(catalog: Catalog, case: Case, terms: Terms, facts: Facts) -> Iterator[dict[str, Any]]:
     for deviation in catalog.deviations:
         if covers(deviation, case) and deviation is not terms.deviation:
-            applies = departs(deviation, case.fixture.started, terms.expectations[-1])
+            applies = any(departs(deviation, case.fixture.started, held) for held in terms.expectations)
             because = (
                 _why_not(deviation.condition, terms.deviation, facts)
                 if applies

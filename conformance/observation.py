@@ -73,6 +73,8 @@ class StepObservation:
     witness: WitnessRecord
     leftovers: tuple[Leftover, ...]
     seconds: Seconds
+    repetition: int = 1
+    """Which performance of the body this was, where a step has several: the first that differs, or the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,10 @@ class Result:
     kind: ResultKind
     reason: str
     provisional: bool = False
+    status: ExitStatus | None = None
+    """How the first step that differs ended, or else the last; None where the case was not run."""
     expected: ExitStatus | None = None
-    """What the contract asks of the last step; None where the case was not run."""
+    """What the contract asks of that step."""
     discrepancies: tuple[Discrepancy, ...] = ()
     deviation: Deviation | None = None
     """The deviation that is documented for the case, whether or not it happened."""

@@ -51,9 +51,8 @@ class Catalog:
         found = {}
         for matrix in self.matrices:
             for fixture in matching_fixtures(self.fixtures, matrix.fixtures or shared):
-                dialects = fixture.dialects
                 for route in matrix.routes:
-                    if route.takes(dialects):
+                    if route.takes(fixture):
                         case = Case(fixture, route)
                         found[case.id] = case
         return tuple(found[id_] for id_ in sorted(found))
@@ -168,7 +167,7 @@ def _covers_anything(deviation: Deviation, catalog: Catalog) -> bool:
         for route in catalog.routes
         if any(fnmatchcase(route.id, glob) for glob in deviation.routes)
         for fixture in catalog.fixtures
-        if route.takes(fixture.dialects)
+        if route.takes(fixture)
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from conformance.catalog.positions import Position
 from conformance.catalog.source import SourceFile, read_source
 from conformance.catalog.values import condition_in, status_in
 from conformance.errors import CatalogError
@@ -18,6 +19,7 @@ from conformance.template import Placeholder, placeholders
 
 BODY_NAMES = frozenset({"native", "mark", "witness", "filler"})
 MARKS = BODY_NAMES - {"filler"}
+_OF_A_STEP = frozenset({"body", "expect", "stdin", "wiring"})
 
 
 def read_fixtures(folder: Path) -> tuple[Fixture, ...]:
@@ -45,34 +47,47 @@ def read_fixtures(folder: Path) -> tuple[Fixture, ...]:
 
 
 def _fixture(source: SourceFile, index: int, table: dict[str, Any], topic: str) -> Fixture:
-    origin = source.origin(("fixture", index))
+    path: Position = ("fixture", index)
+    origin = source.origin(path)
     started, _, because = table.get("started", "yes").partition(":")
-    stdin = _payload(table.get("stdin", ""), origin, "stdin")
-    step = Step(
-        bodies=table["body"],
-        stdin=stdin,
-        expectations=tuple(
-            _expectation(source.origin(("fixture", index, "expect", number)), expectation, table["source"], stdin)
-            for number, expectation in enumerate(table["expect"])
-        ),
-        wiring=table.get("wiring", {}),
-    )
+    steps = [((*path, "step", number), step) for number, step in enumerate(table.get("step", ()))] or [(path, table)]
+    if "step" in table and not table.keys().isdisjoint(_OF_A_STEP):
+        raise CatalogError(
+            f"{origin}: {', '.join(sorted(table.keys() & _OF_A_STEP))} stand beside [[fixture.step]]. "
+            "Put them into the steps that they belong to."
+        )
     fixture = Fixture(
         id=f"{topic}/{table['id']}",
         summary=table["summary"],
         source=table["source"],
-        steps=(step,),
+        steps=tuple(_step(source, place, step, table["source"]) for place, step in steps),
         started=Started(started),
         unprovable_because=because.strip(),
         deadline=Seconds(float(table["deadline"])) if "deadline" in table else None,
         origin=origin,
         reports=tuple(table.get("reports", ())),
     )
-    if "stdin" in step.wiring and stdin.length:
-        raise CatalogError(f"{origin}: nothing can be sent on a closed stdin. Take out stdin, or wiring.stdin.")
     _check_bodies(fixture)
     _check_coverage(fixture)
     return fixture
+
+
+def _step(source: SourceFile, path: Position, table: dict[str, Any], url: str) -> Step:
+    origin = source.origin(path)
+    stdin = _payload(table.get("stdin", ""), origin, "stdin")
+    wiring = table.get("wiring", {})
+    if "stdin" in wiring and stdin.length:
+        raise CatalogError(f"{origin}: nothing can be sent on a closed stdin. Take out stdin, or wiring.stdin.")
+    return Step(
+        bodies=table["body"],
+        stdin=stdin,
+        expectations=tuple(
+            _expectation(source.origin((*path, "expect", number)), expectation, url, stdin)
+            for number, expectation in enumerate(table["expect"])
+        ),
+        wiring=wiring,
+        times=table.get("times", 1),
+    )
 
 
 def _expectation(origin: Origin, table: dict[str, Any], source: str, stdin: Payload) -> Expectation:

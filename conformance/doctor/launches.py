@@ -73,7 +73,7 @@ def smoke_test(catalog: Catalog, sound_shells: Collection[str]) -> SmokeTest:
 
 def _cases(catalog: Catalog, route: Route, ids: Sequence[str]) -> tuple[Case, ...]:
     fixtures = [fixture for fixture in catalog.fixtures if fixture.id in ids]
-    return tuple(Case(fixture, route) for fixture in fixtures if route.takes(fixture.dialects))
+    return tuple(Case(fixture, route) for fixture in fixtures if route.takes(fixture))
 
 
 def _shell_finding(shell: str, results: Sequence[Result]) -> Finding:

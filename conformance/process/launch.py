@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.model import Seconds
-from conformance.observation import CapturedStream, Leftover, StdinRecord
+from conformance.observation import CapturedStream, Leftover, StdinRecord, StepObservation, WitnessRecord
 from conformance.payload import Payload
 from conformance.status import ExitStatus
 
@@ -54,6 +54,18 @@ class Completed:
     stdin: StdinRecord
     leftovers: tuple[Leftover, ...]
     seconds: Seconds
+
+    def observation(self, witness: WitnessRecord) -> StepObservation:
+        """Return what happened in the step, in which the body wrote down `witness`."""
+        return StepObservation(
+            status=self.status,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            stdin=self.stdin,
+            witness=witness,
+            leftovers=self.leftovers,
+            seconds=self.seconds,
+        )
 
 
 class CancelledError(Exception):

@@ -15,6 +15,7 @@ from conformance.errors import HarnessError
 from conformance.process.job_object import JobObject
 from conformance.process.kernel32 import load_kernel32
 from conformance.process.launch import Cancellation, Completed, Launch
+from conformance.process.talk import Session
 from conformance.process.threaded import run_in_job
 from conformance.status import FailedToStart
 
@@ -33,6 +34,11 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
     Raises CancelledError when `cancellation` is thrown while it runs; the tree is killed then as well.
     """
     return run_in_job(launch, cancellation, open_job, failed_to_start)
+
+
+def open_session(launch: Launch, cancellation: Cancellation) -> contextlib.AbstractContextManager[Session]:
+    """Raise HarnessError: the local runner says that there are no sessions here before any is opened."""
+    raise HarnessError(f"a session of {launch.argv[0]} cannot be held on Windows yet. Leave its route out.")
 
 
 @contextlib.contextmanager

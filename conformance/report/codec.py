@@ -22,7 +22,7 @@ def result_line(result: Result) -> dict[str, Any]:
         "fixture": result.id.rpartition("/")[0],
         "route": result.id.rpartition("/")[2],
         "result": str(result.kind),
-        "status": status_to_json(steps[-1].status) if steps else None,
+        "status": status_to_json(result.status) if result.status is not None else None,
         "expected": status_to_json(result.expected) if result.expected is not None else None,
         "reason": result.reason,
         "discrepancies": [{"subject": found.subject, "meaning": found.meaning} for found in result.discrepancies],
@@ -47,6 +47,7 @@ def _step(step: StepObservation) -> dict[str, Any]:
         },
         "leftovers": [{"pid": leftover.pid, "command": leftover.command} for leftover in step.leftovers],
         "seconds": step.seconds,
+        "repetition": step.repetition,
     }
 
 

@@ -13,7 +13,8 @@ from conformance.engine import DEADLINE_SECONDS, LINGER_SECONDS
 from conformance.errors import UsageError
 from conformance.model import Case, EnvironmentKey, Started
 from conformance.payload import Payload, sha256
-from conformance.routes.one_shot import EXTENSIONS, why_inexpressible
+from conformance.routes.expressible import why_inexpressible
+from conformance.routes.texts import EXTENSIONS
 from conformance.runners.natives import Natives, rendered_body
 from conformance.status import SHELL_SIGNAL_BASE, Exited, ExitStatus, FailedToStart, Signalled, TimedOut
 from conformance.template import Placeholder, parts

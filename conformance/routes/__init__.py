@@ -6,14 +6,19 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from conformance.model import Deadline, Expectation, Route, Step
+from conformance.model import MARKER_SESSION, ONE_SHOT, SESSION, Deadline, Expectation, Route, Step
 from conformance.observation import StepObservation
 from conformance.routes.one_shot import open_one_shot
+from conformance.routes.session import open_session
 from conformance.runners import Place, Runner
 
 
 class Executor(Protocol):
     """Performs the steps of one case."""
+
+    @property
+    def reusable(self) -> bool:
+        """Whether it can perform the steps of other cases as well, as if it were new."""
 
     def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in `dialect` and return what happened.
@@ -26,7 +31,7 @@ class Executor(Protocol):
 
 RouteKind = Callable[[Route, Runner, Place], AbstractContextManager[Executor]]
 
-KINDS: Mapping[str, RouteKind] = {"one-shot": open_one_shot}
+KINDS: Mapping[str, RouteKind] = {ONE_SHOT: open_one_shot, SESSION: open_session, MARKER_SESSION: open_session}
 
 
 def open_executor(route: Route, runner: Runner, place: Place) -> AbstractContextManager[Executor]:

@@ -10,10 +10,10 @@ from conformance.model import Deadline, Expectation, Route, Step
 from conformance.observation import StepObservation
 from conformance.payload import Literal, Payload
 from conformance.process import Launch
+from conformance.routes.expressible import why_inexpressible
+from conformance.routes.texts import EXTENSIONS, RouteTexts
 from conformance.runners import Place, Runner, Stage
-from conformance.template import Placeholder, render
-
-EXTENSIONS = {"sh": ".sh", "bash": ".sh", "pwsh": ".ps1", "powershell5": ".ps1", "cmd": ".cmd"}
+from conformance.template import Placeholder
 
 
 class OneShot:
@@ -32,15 +32,12 @@ class OneShot:
         with self._place.stage() as stage:
             launch = self._launch(step, dialect, expectation, deadline, stage)
             completed = self._place.run(launch)
-            return StepObservation(
-                status=completed.status,
-                stdout=completed.stdout,
-                stderr=completed.stderr,
-                stdin=completed.stdin,
-                witness=self._place.witnessed(stage),
-                leftovers=completed.leftovers,
-                seconds=completed.seconds,
-            )
+            return completed.observation(self._place.witnessed(stage))
+
+    @property
+    def reusable(self) -> bool:
+        """Never: another one costs nothing."""
+        return False
 
     def _launch(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline, stage: Stage) -> Launch:
         body = self._place.body(step.bodies[dialect], dialect, stage)
@@ -69,40 +66,19 @@ class OneShot:
         return Literal(texts.rendered(self._route.stdin).encode())
 
 
-class _LaunchTexts:
-    """Renders a route's texts for one launch, writing the files that they name."""
+class _LaunchTexts(RouteTexts):
+    """Renders a route's texts for one launch, in which they may hold the body or name its file."""
 
     def __init__(self, route: Route, runner: Runner, stage: Stage, body: str, extension: str) -> None:
-        self._route = route
-        self._runner = runner
-        self._stage = stage
+        super().__init__(route, runner, stage, extension)
         self._body = body
-        self._extension = extension
 
-    def rendered(self, text: str) -> str:
-        return render(text, self._value)
-
-    def _value(self, placeholder: Placeholder) -> str:
+    def value(self, placeholder: Placeholder) -> str:
         if placeholder.name == "body":
             return self._body
         if placeholder.name == "body_file":
-            return self._write("body", self._body)
-        if placeholder.name == "file":
-            name = placeholder.argument or ""
-            return self._write(name, self.rendered(self._route.files[name]))
-        return str(self._runner.shell(placeholder.name).path)
-
-    def _write(self, name: str, text: str) -> str:
-        path = self._stage.folder / f"{name}{self._extension}"
-        path.write_bytes(text.encode())
-        return str(path)
-
-
-def why_inexpressible(route: Route, step: Step) -> str | None:
-    """Return why `route` cannot hand over what `step` needs, whatever the place; None where it can."""
-    if route.stdin is not None and (step.stdin.length or "stdin" in step.wiring):
-        return "the route hands over the body on standard input, so the hook has none of its own"
-    return None
+            return self.write("body", self._body)
+        return super().value(placeholder)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from conformance.model import EnvironmentKey, Route
 from conformance.observation import WitnessRecord
-from conformance.process import Completed, Launch
+from conformance.process import Completed, Launch, Session
 from conformance.shells import Shell
 
 
@@ -55,6 +55,9 @@ class Place(Protocol):
     def run(self, launch: Launch) -> Completed:
         """Run a process to its end."""
 
+    def session(self, launch: Launch) -> AbstractContextManager[Session]:
+        """Start a process that is given one body after the other; raises OSError where it cannot be started."""
+
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read what the body's natives and witnesses wrote down."""
 
@@ -66,6 +69,9 @@ class Runner(Protocol):
 
     def probe(self) -> Availability:
         """Tell whether this machine has what the runner needs."""
+
+    def sessions(self) -> Availability:
+        """Tell whether sessions can be held there."""
 
     def shell(self, name: str) -> Shell:
         """Return the shell called `name` there; raises ShellError, the same one each time."""

@@ -20,6 +20,7 @@ from conformance import process
 from conformance.errors import HarnessError, ShellError
 from conformance.model import LOCAL, EnvironmentKey, Route
 from conformance.observation import Leftover, WitnessRecord
+from conformance.process import Session, Talk
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
 from conformance.runners import Availability, Stage
 from conformance.runners.witness_record import read_witness_record
@@ -57,6 +58,10 @@ class LocalRunner:
     def probe(self) -> Availability:
         """Tell that this machine is there."""
         return Availability(available=True)
+
+    def sessions(self) -> Availability:
+        """Tell whether this operating system has what sessions need."""
+        return Availability(system.NO_SESSIONS == "", system.NO_SESSIONS)
 
     def prepared(self) -> AbstractContextManager[None]:
         """Make this process a good parent for hooks while the runner is used, and undo it on leaving."""
@@ -169,8 +174,13 @@ class LocalPlace:
 
         Raises CancelledError when the run is cancelled meanwhile.
         """
-        completed = process.run(launch, self._cancellation)
-        return replace(completed, leftovers=tuple(_public_leftover(leftover) for leftover in completed.leftovers))
+        return _public(process.run(launch, self._cancellation))
+
+    @contextmanager
+    def session(self, launch: Launch) -> Iterator[Session]:
+        """Hold a session on this machine; raises OSError where it cannot be started."""
+        with process.open_session(launch, self._cancellation) as session:
+            yield _PublicSession(session)
 
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read the case's witness record."""
@@ -201,6 +211,25 @@ def _is_as_made(folder: str) -> bool:
 def _is_empty(folder: str) -> bool:
     with os.scandir(folder) as entries:
         return next(entries, None) is None
+
+
+class _PublicSession:
+    """A session whose leftovers are fit for a report."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.launch = session.launch
+
+    @property
+    def serves(self) -> bool:
+        return self._session.serves
+
+    def perform(self, launch: Launch, talk: Talk) -> Completed:
+        return _public(self._session.perform(launch, talk))
+
+
+def _public(completed: Completed) -> Completed:
+    return replace(completed, leftovers=tuple(_public_leftover(leftover) for leftover in completed.leftovers))
 
 
 def _public_leftover(leftover: Leftover) -> Leftover:

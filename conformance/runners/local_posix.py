@@ -17,6 +17,8 @@ from conformance.runners.natives import rendered_body
 from conformance.shells import shell_variables
 
 TEMPORARY_VARIABLES = ("TMPDIR",)
+NO_SESSIONS = ""
+"""Why sessions cannot be held: they can."""
 FULL = "/dev/full"
 """Linux and some BSDs have it: every write fails as on a disk without room."""
 

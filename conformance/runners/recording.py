@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from conformance.model import Seconds
 from conformance.observation import WitnessRecord
-from conformance.process import Completed, Launch
+from conformance.process import Completed, Launch, Session, Talk
 from conformance.runners import Place, Stage
 
 WATCH_SECONDS = 0.001
@@ -66,10 +67,20 @@ class RecordingPlace:
 
     def run(self, launch: Launch) -> Completed:
         """Run a process to its end, and add it to `records`."""
+        return self.record(launch, partial(self._place.run, launch))
+
+    @contextmanager
+    def session(self, launch: Launch) -> Iterator[Session]:
+        """Hold a session, each of whose bodies is added to `records`."""
+        with self._place.session(launch) as session:
+            yield _RecordedSession(session, self)
+
+    def record(self, launch: Launch, perform: Callable[[], Completed]) -> Completed:
+        """Add to `records` what `perform` does with `launch`, and return what came of it."""
         assert self._stage is not None
         files = tuple((path, path.read_bytes()) for path in sorted(self._stage.folder.iterdir()) if path.is_file())
         with _Watch(self._stage.witness_file) as watch:
-            completed = self._place.run(launch)
+            completed = perform()
         self.records.append(
             LaunchRecord(launch, self._body, files, tuple(watch.notes), completed, Seconds(round(watch.seconds, 6)))
         )
@@ -78,6 +89,22 @@ class RecordingPlace:
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read what the body's natives and witnesses wrote down."""
         return self._place.witnessed(stage)
+
+
+class _RecordedSession:
+    """A session each of whose bodies is recorded."""
+
+    def __init__(self, session: Session, recorder: RecordingPlace) -> None:
+        self._session = session
+        self._recorder = recorder
+        self.launch = session.launch
+
+    @property
+    def serves(self) -> bool:
+        return self._session.serves
+
+    def perform(self, launch: Launch, talk: Talk) -> Completed:
+        return self._recorder.record(launch, partial(self._session.perform, launch, talk))
 
 
 class _Watch:

@@ -26,10 +26,12 @@ _BLANKS = dict.fromkeys(map(ord, "\t\r\n"))
 def sections(explanation: Explanation) -> Iterator[Section]:
     """Yield the sections of `explanation`, what is asked first before what is only looked up."""
     yield _result(explanation)
-    for step in explanation["steps"]:
-        yield _rule(step)
+    steps = explanation["steps"]
+    for number, step in enumerate(steps, start=1):
+        place = f" in step {number} of {len(steps)}" if len(steps) > 1 else ""
+        yield _rule(step, place)
         if step["came"] is not None:
-            yield _bytes(step)
+            yield _bytes(step, place)
     yield _deviations(explanation)
     for launch in explanation["launches"]:
         yield _launch(launch, explanation["fixture"])
@@ -47,13 +49,13 @@ def _result(explanation: Explanation) -> Section:
     )
 
 
-def _rule(step: Mapping[str, Any]) -> Section:
+def _rule(step: Mapping[str, Any], place: str) -> Section:
     rule = step["rule"]
     blocks: list[Block] = [Fields(tuple(_rule_rows(rule)))]
     for other in step["other_rules"]:
         blocks += [Sentences("Another stood by and lost:")]
         blocks += [Fields((("it lost because", other["lost_because"]), *_rule_rows(other)))]
-    return Section("The rule of the contract that decided", tuple(blocks))
+    return Section(f"The rule of the contract that decided{place}", tuple(blocks))
 
 
 def _rule_rows(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -65,7 +67,7 @@ def _rule_rows(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "stands at", rule["defined_at"]
 
 
-def _bytes(step: Mapping[str, Any]) -> Section:
+def _bytes(step: Mapping[str, Any], place: str) -> Section:
     contract, came = step["contract"], step["came"]
     differing = {found["subject"] for found in step["differences"]}
     blocks: list[Block] = []
@@ -83,7 +85,7 @@ def _bytes(step: Mapping[str, Any]) -> Section:
         for found in step["differences"]
         if found["evidence"]
     ]
-    return Section("What was expected and what came", tuple(blocks))
+    return Section(f"What was expected and what came{place}", tuple(blocks))
 
 
 def _subjects(contract: Mapping[str, Any], came: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -252,7 +254,10 @@ def _case(explanation: Explanation) -> Section:
     blocks: list[Block] = [Fields(tuple(rows)), Verbatim("argv of the route", _quoted(route["argv"]))]
     if "stdin" in route:
         blocks.append(Verbatim("what the route feeds on stdin", _shown(route["stdin"])))
-    blocks.append(Verbatim(f"the body as the fixture has it, in {explanation['dialect']}", _shown(fixture["body"])))
+    for key, text in route.get("dialogue", {}).items():
+        blocks.append(Verbatim(f"the {key} of its dialogue", _shown(text)))
+    for step in fixture.get("steps", [fixture]):
+        blocks.append(Verbatim(f"the body as the fixture has it, in {explanation['dialect']}", _shown(step["body"])))
     return Section("Fixture and route", tuple(blocks))
 
 

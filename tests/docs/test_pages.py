@@ -16,7 +16,7 @@ from conftest import ROOT, command_environment
 from conformance.catalog import Catalog, load_catalog
 from conformance.engine import terms_of
 from conformance.model import Case, EnvironmentKey
-from conformance.routes.one_shot import why_inexpressible
+from conformance.routes.expressible import why_inexpressible
 
 DOCS = ROOT / "docs"
 

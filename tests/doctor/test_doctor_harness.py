@@ -15,7 +15,7 @@ from conformance.doctor.finding import State
 from conformance.doctor.harness import CHECKS, Trial, harness_findings
 from conformance.observation import Leftover, WitnessRecord
 from conformance.payload import EMPTY
-from conformance.process import Completed, Launch
+from conformance.process import Completed, Launch, Session
 from conformance.process.capture import Capture
 from conformance.runners import Place, Stage
 from conformance.status import Exited, FailedToStart, Signalled, TimedOut
@@ -42,6 +42,9 @@ class LyingPlace:
 
     def run(self, launch: Launch) -> Completed:
         return self.lie(self.place.run(launch))
+
+    def session(self, launch: Launch) -> AbstractContextManager[Session]:
+        return self.place.session(launch)
 
     def witnessed(self, stage: Stage) -> WitnessRecord:
         return self.received_lie(self.place.witnessed(stage))

@@ -80,6 +80,7 @@ def lines() -> dict[str, dict[str, Any]]:
         EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local"),
         ResultKind.DEVIATES,
         "reason",
+        status=NotReported("why"),
         expected=Exited(7),
         discrepancies=(Discrepancy("status", "expected 7, came 1", "the code collapsed"),),
         deviation=deviation,

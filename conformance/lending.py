@@ -1,0 +1,58 @@
+"""Lend executors to cases: a new one, or a session that others have used, where each body starts as new in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from conformance.model import Case
+from conformance.routes import Executor, open_executor
+from conformance.runners import Place, Runner
+
+
+@dataclass(frozen=True)
+class Loan:
+    """An executor for one case."""
+
+    executor: Executor
+    after: str | None
+    """The id of the case that used it last; None where it is new."""
+
+
+class Lender:
+    """Keeps the executors of one worker that other cases may use. Not for several threads."""
+
+    def __init__(self, runner: Runner, place: Place) -> None:
+        self._runner = runner
+        self._place = place
+        self._kept: dict[str, tuple[Loan, ExitStack]] = {}
+
+    @contextmanager
+    def executor(self, case: Case) -> Iterator[Loan]:
+        """Lend an executor to `case`, if possible one that is there."""
+        route = case.route.id
+        kept = self._kept.pop(route, None)
+        loan, stack = kept or self._new(case)
+        with stack:
+            yield loan
+            if loan.executor.reusable:
+                self._kept[route] = Loan(loan.executor, case.id), stack.pop_all()
+
+    @contextmanager
+    def new_executor(self, case: Case) -> Iterator[Loan]:
+        """Lend an executor to `case` that no other has used or will use."""
+        loan, stack = self._new(case)
+        with stack:
+            yield loan
+
+    def close(self) -> None:
+        """Give all executors up."""
+        with ExitStack() as stack:
+            for _, kept in self._kept.values():
+                stack.push(kept)
+        self._kept.clear()
+
+    def _new(self, case: Case) -> tuple[Loan, ExitStack]:
+        stack = ExitStack()
+        return Loan(stack.enter_context(open_executor(case.route, self._runner, self._place)), None), stack

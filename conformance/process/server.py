@@ -1,0 +1,69 @@
+"""The process of a session on POSIX, with the harness's ends of its pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from conformance.process import tree
+from conformance.process.exits import watch_exit
+from conformance.process.launch import Cancellation, Launch
+from conformance.process.posix import start
+
+assert sys.platform != "win32"
+
+MESSAGE_BYTES = 500
+"""How much of what a session said about itself is kept."""
+
+
+class Server:
+    """A process that is given bodies until one of them, or it itself, ends it.
+
+    Attributes: `launch`, how it was started; `requests`, `replies` and `messages`, the harness's ends of its pipes;
+    `exit`, which tells of its end; `unread`, what it sent beyond the end of the last body's answer.
+    """
+
+    def __init__(self, launch: Launch, cancellation: Cancellation) -> None:
+        """Start the program of `launch`; raises OSError where the system refuses it."""
+        self.cancellation = cancellation
+        self.launch = launch
+        self._process = start(launch)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self.requests, self.replies, self.messages = self._process.stdin, self._process.stdout, self._process.stderr
+        self.exit = watch_exit(self._process)
+        self.unread = b""
+        self._ended = False
+        for stream in (self.replies, self.messages):
+            os.set_blocking(stream.fileno(), False)
+
+    @property
+    def pid(self) -> int:
+        """The session's own process."""
+        return self._process.pid
+
+    @property
+    def serves(self) -> bool:
+        """Whether a body can be handed over."""
+        return not self._ended and self.exit.status() is None
+
+    def message(self) -> str:
+        """Return the beginning of what the session said about itself since it was asked last."""
+        with suppress(BlockingIOError, ValueError):
+            return os.read(self.messages.fileno(), MESSAGE_BYTES).decode("utf-8", "replace").strip()
+        return ""
+
+    def end(self, *launches: Launch) -> None:
+        """Kill the session, with all that the bodies of `launches` left behind, where that has not been done yet."""
+        if self._ended:
+            return
+        self._ended = True
+        killed: set[int] = set()
+        for launch in (self.launch, *launches):
+            killed |= tree.kill_tree(self.pid, launch)
+        tree.collect(self.pid, killed)
+        self.exit.close()
+        with self._process:  # which closes its pipes
+            pass
