@@ -36,8 +36,8 @@ from conformance.doctor.surroundings import (
     variables_finding,
 )
 from conformance.errors import CatalogError, HarnessError, InterruptedRunError
+from conformance.paths import cache_folder
 from conformance.process import CancelledError
-from conformance.report.history import cache_folder
 from conformance.runners.local import LocalRunner, child_environment, plain_temporary_folder, public_path
 from conformance.schedule import run_cases, usable_processors
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from conformance.catalog import Catalog, matrix_names
+from conformance.paths import cache_folder
 from conformance.report.codec import FORMAT
 from conformance.report.reader import read_report
 
@@ -99,15 +98,6 @@ def history_of(catalog: Catalog, environment: str) -> History:
     suite = _digest("\n".join([*full_names, environment]).encode("utf-8", "surrogateescape"))
     name = "-".join([*(Path(file).stem for file in files), environment.replace("/", "-")])
     return History(cache_folder() / "reports" / f"{name[:80]}-{suite}")
-
-
-def cache_folder() -> Path:
-    """Return this user's cache, which need not exist.
-
-    Raises RuntimeError where this user has no home.
-    """
-    Path.home()
-    return platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)
 
 
 def _by_age(paths: Iterable[Path]) -> list[Path]:
