@@ -171,6 +171,13 @@ class State(StrEnum):
     KEPT = "kept"
 
 
+class UnfinishedLine(StrEnum):
+    """What a reader does with output that stands before the end marker on the same line."""
+
+    KEPT = "kept"
+    LOST = "lost"
+
+
 @dataclass(frozen=True, slots=True)
 class Dialogue:
     """How a shell that reads code from its standard input is given a body, and how its answer is cut out of stdout.
@@ -183,6 +190,7 @@ class Dialogue:
     """What stands before the output; nothing where all that comes is output."""
     end: str
     """What stands behind the output, with a group `code` that holds the exit code."""
+    unfinished_line: UnfinishedLine
 
 
 @dataclass(frozen=True, slots=True)

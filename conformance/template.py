@@ -28,6 +28,13 @@ def _powershell_quote(text: str) -> str:
     return text.replace("'", "''")
 
 
+def _powershell_escape(text: str) -> str:
+    """Return `text` for a string in double quotes on one line (about_Quoting_Rules, about_Special_Characters)."""
+    for character, escape in (("`", "``"), ('"', '`"'), ("$", "`$"), ("\r", ""), ("\n", "`n"), ("\x1b", "`e")):
+        text = text.replace(character, escape)
+    return text
+
+
 def _posix_quote(text: str) -> str:
     return text.replace("'", "'\\''")
 
@@ -46,6 +53,7 @@ def _crlf(text: str) -> str:
 
 FILTERS: Mapping[str, Callable[[str], str]] = {
     "ps-quote": _powershell_quote,
+    "ps-escape": _powershell_escape,
     "sh-quote": _posix_quote,
     "base64": _base64,
     "base64-utf16": _base64_utf16,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import subprocess
 
 import pytest
@@ -127,7 +128,8 @@ def test_braces_of_powershell_are_left_alone(text: str) -> None:
         ("a {{native:7}} {{nativ:7}}", "unknown template {{nativ:7}}"),
         (
             "{{body|quote}}",
-            "unknown filter |quote in {{body|quote}}: the filters are base64, base64-utf16, crlf, ps-quote, sh-quote",
+            "unknown filter |quote in {{body|quote}}: the filters are base64, base64-utf16, crlf, ps-escape, ps-quote, "
+            "sh-quote",
         ),
         ("{{body|base64|quote}}", "unknown filter |quote"),
         ("{{body|}}", "{{body|}} is"),
@@ -173,3 +175,8 @@ def test_the_other_filters_can_be_undone(text: str) -> None:
     assert base64.b64decode(filtered("base64"), validate=True).decode() == text
     assert base64.b64decode(filtered("base64-utf16"), validate=True).decode("utf-16-le") == text
     assert filtered("ps-quote").split("''") == text.split("'")
+    escaped = filtered("ps-escape")
+    assert not {"\r", "\n", "\x1b"} & set(escaped)
+    meant = re.sub("`(.)", lambda match: {"n": "\n", "e": "\x1b"}.get(match[1], match[1]), escaped)
+    assert meant == text.replace("\r", "")
+    assert not re.search(r'["$]', re.sub("`.", "", escaped))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import CatalogError
-from conformance.model import MARKER_SESSION, ONE_SHOT, SESSION, Dialogue, Origin, Route, State
+from conformance.model import MARKER_SESSION, ONE_SHOT, SESSION, Dialogue, Origin, Route, State, UnfinishedLine
 from conformance.shells import SHELL_NAMES
 from conformance.template import Placeholder, placeholders, render
 
@@ -92,7 +92,11 @@ def _dialogue(table: dict[str, Any], origin: Origin) -> Dialogue:
     if "dialogue" not in table:
         raise CatalogError(f"{origin}: a route of kind {MARKER_SESSION!r} lacks the key 'dialogue'. Add it.")
     texts = table["dialogue"]
-    found = {key: _checked(f"dialogue.{key}", text, REQUEST_NAMES, origin) for key, text in texts.items()}
+    found = {
+        key: _checked(f"dialogue.{key}", texts[key], REQUEST_NAMES, origin)
+        for key in ("request", "begin", "end")
+        if key in texts
+    }
     if not any(placeholder.name == "body" for placeholder in found["request"]):
         raise CatalogError(f"{origin}: dialogue.request has no {{{{body}}}}. Put it where the shell is to run it.")
     try:
@@ -101,7 +105,8 @@ def _dialogue(table: dict[str, Any], origin: Origin) -> Dialogue:
         raise CatalogError(f"{origin}: dialogue.end is no regular expression: {error}. Mend it.") from error
     if "code" not in pattern.groupindex:
         raise CatalogError(f"{origin}: dialogue.end has no group (?P<code>...). Put it around the exit code.")
-    return Dialogue(texts["request"], texts.get("begin", ""), texts["end"])
+    unfinished_line = UnfinishedLine(texts.get("unfinished_line", "kept"))
+    return Dialogue(texts["request"], texts.get("begin", ""), texts["end"], unfinished_line)
 
 
 def _file_text(value: str | dict[str, str], folder: Path, name: str, origin: Origin) -> str:

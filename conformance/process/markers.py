@@ -71,9 +71,9 @@ class _Answer:
 
     def __init__(self, session: Server, markers: Markers, output: Capture) -> None:
         self._session = session
-        self._begin, self._end = markers.begin, markers.end
+        self._markers = markers
         self._output = output
-        self._before = b""
+        self._begun = not markers.begin
         self._held = b""
         self._code: int | None = None
         self.feed(session.unread)
@@ -99,25 +99,30 @@ class _Answer:
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of stdout: what stands between the markers is output, what follows them is kept."""
+        searched = max(0, len(self._held) - HELD_BYTES)
         self._held += chunk
         if self._code is not None:
             return
-        if self._begin:
-            _, found, rest = self._held.partition(self._begin)
+        if not self._begun:
+            _, found, rest = self._held.partition(self._markers.begin)
             if not found:
                 return
-            self._begin, self._held = b"", rest
-        # The last byte that was given away says whether a line begins here.
-        text = self._before + self._held
-        found_end = self._end.search(text, len(self._before))
-        if found_end is not None:
-            self._output.feed(text[len(self._before) : found_end.start()])
-            self._held = text[found_end.end() :]
-            self._code = int(found_end["code"] or 0)
-        elif len(self._held) > HELD_BYTES:
-            given, self._held = self._held[:-HELD_BYTES], self._held[-HELD_BYTES:]
-            self._output.feed(given)
-            self._before = given[-1:]
+            self._begun, self._held, searched = True, rest, 0
+        end = self._markers.end.search(self._held, searched)
+        if end is not None:
+            self._code = int(end["code"] or 0)
+            self._output.feed(self._held[: self._end_of_output(end.start())])
+            self._held = self._held[end.end() :]
+        else:
+            self._give(self._end_of_output(max(0, len(self._held) - HELD_BYTES)))
+
+    def _end_of_output(self, position: int) -> int:
+        """Return where the output before `position` ends that can be given away."""
+        return self._held.rfind(b"\n", 0, position) + 1 if self._markers.by_lines else position
+
+    def _give(self, length: int) -> None:
+        self._output.feed(self._held[:length])
+        self._held = self._held[length:]
 
     def finish(self) -> None:
         """Keep what came beyond the marker for the next answer; without one, all of it was output."""

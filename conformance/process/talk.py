@@ -37,6 +37,8 @@ class Markers:
     """What comes before it is nobody's; nothing where there is no such marker."""
     end: re.Pattern[bytes]
     """What follows the output, with a group `code` that is the exit code, or empty for 0."""
+    by_lines: bool
+    """Whether the line with `end` is no output as a whole; a line that has not ended is then held, however long."""
 
 
 Talk = SwappedStreams | Markers

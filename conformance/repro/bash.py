@@ -91,6 +91,10 @@ sys.stdout.buffer.write((unit * (size // len(unit) + 1))[:size])' "$1" "$2" </de
 """
 _FILTERS = {
     "ps-quote": "ps_quote() { REPLY=${1//\\'/\\'\\'}; }",
+    "ps-escape": (
+        'ps_escape() { REPLY=${1//\\`/\\`\\`}; REPLY=${REPLY//\\"/\\`\\"}; REPLY=${REPLY//\\$/\\`\\$}; '
+        "REPLY=${REPLY//$'\\r'/}; REPLY=${REPLY//$'\\n'/\\`n}; REPLY=${REPLY//$'\\e'/\\`e}; }"
+    ),
     "sh-quote": 'sh_quote() { local q=\\\'; REPLY=${1//$q/"$q\\\\$q$q"}; }',
     "base64": "base64_() { REPLY=$(printf '%s' \"$1\" | base64 | tr -d '\\n'); }",
     "base64-utf16": (

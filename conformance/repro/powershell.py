@@ -105,6 +105,8 @@ if ($real) { $pwsh = $real[-1].FullName }
 }
 _FILTERS = {
     "ps-quote": """function ConvertTo-PsQuote([string] $text) { $text.Replace("'", "''") }""",
+    "ps-escape": "function ConvertTo-PsEscape([string] $text) { $text.Replace('`', '``').Replace('\"', '`\"')"
+    ".Replace('$', '`$').Replace(\"`r\", '').Replace(\"`n\", '`n').Replace(\"`e\", '`e') }",
     "sh-quote": """function ConvertTo-ShQuote([string] $text) { $text.Replace("'", "'\\''") }""",
     "base64": "function ConvertTo-Base64([string] $text) "
     "{ [Convert]::ToBase64String([Text.Encoding]::UTF8.GetBytes($text)) }",

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from conformance.errors import HarnessError, InexpressibleError
-from conformance.model import MARKER_SESSION, Deadline, Expectation, Route, State, Step
+from conformance.model import MARKER_SESSION, Deadline, Expectation, Route, State, Step, UnfinishedLine
 from conformance.observation import StepObservation
 from conformance.payload import EMPTY
 from conformance.process import Launch, Markers, Session, SwappedStreams, Talk
+from conformance.routes.compiled import compiled_host
 from conformance.routes.expressible import why_inexpressible
 from conformance.routes.texts import EXTENSIONS, RouteTexts
 from conformance.runners import Place, Runner, Stage
@@ -107,6 +108,7 @@ class SessionExecutor:
             request=render(dialogue.request, value).encode(),
             begin=render(dialogue.begin, value).encode(),
             end=re.compile(render(dialogue.end, value).encode()),
+            by_lines=dialogue.unfinished_line is UnfinishedLine.LOST,
         )
 
 
@@ -116,7 +118,9 @@ class _SessionTexts(RouteTexts):
     def value(self, placeholder: Placeholder) -> str:
         """Return what stands for `placeholder`."""
         if placeholder.name == "compiled":
-            raise NotImplementedError
+            source = self._route.files[placeholder.argument or ""]
+            pwsh = self._runner.shell(self._route.shells[0])
+            return str(compiled_host(source, pwsh, self._stage.environment))
         return super().value(placeholder)
 
 

@@ -159,6 +159,7 @@ SAYABLE = {
     "filters in a row": (
         through_sh("printf '%s|' \"{{body|crlf|base64}}\" '{{body|ps-quote}}'"), toml("it''s\none\ntwo\r\n"), ""
     ),
+    "escapes": (through_sh("cat <<'END'\n{{body|ps-escape}}\nEND"), toml('a`b "$c"\r\nd\x1be'), ""),
     "environment": (
         through_sh('printf %s "$ODD"; {{body}}') + f"env = {{ ODD = {toml(ODD)}, LANG = 'C' }}",
         "'echo $LANG; env | cut -d = -f 1 | sort'",
