@@ -1,6 +1,6 @@
 """Write a page that is made from data to standard output.
 
-conformance run full --report full.jsonl
+conformance run full sessions --report full.jsonl
 python3 -m docs routes full.jsonl > docs/routes.md
 python3 -m docs coverage > docs/coverage.md
 """
@@ -16,19 +16,19 @@ from conformance.report.reader import read_report
 from docs.coverage_page import coverage_page
 from docs.routes_page import Seen, routes_page
 
-MATRIX = "full"
+MATRICES = ("full", "sessions")
 
 
 def page(arguments: list[str]) -> str:
     """Return the page that `arguments` ask for; raises UsageError for others, and for a report of another suite."""
-    catalog = load_catalog([MATRIX])
+    catalog = load_catalog(MATRICES)
     match arguments:
         case ["coverage"]:
             return coverage_page(catalog)
         case ["routes", path]:
             report = read_report(Path(path))
             if not report.complete or report.header["suite"]["digest"] != catalog.digest:
-                raise UsageError(f"{path}: not the whole report of these fixtures. Run `conformance run full` again.")
+                raise UsageError(f"{path}: not the whole report of these fixtures. Run `conformance run full sessions` again.")
             return routes_page(
                 catalog, {line["id"]: Seen(line["environment"], line["result"]) for line in report.results}
             )

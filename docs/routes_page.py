@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.catalog import Catalog
+from conformance.contract import departs
 from conformance.engine import terms_of
 from conformance.model import Case, Deviation, EnvironmentKey, Expectation, Route, Started
 from conformance.observation import ResultKind
@@ -20,8 +21,8 @@ _ENVIRONMENTS = re.compile(r"^<!-- environments: (\{.*\}) -->$", re.MULTILINE)
 INTRODUCTION = """\
 # What each route loses
 
-This page is made from `matrices/core.toml`, `matrices/full.toml` and the report of a run of every fixture through
-every route (`python3 -m docs`); a test fails when it no longer agrees with them.
+This page is made from `matrices/core.toml`, `matrices/full.toml`, `matrices/sessions.toml` and the report of a run of
+every fixture through every route that can take it (`python3 -m docs`); a test fails when it no longer agrees with them.
 {seen}
 
 A *route* is one way to launch a hook, a *fixture* is a hook with what must come of it ([contract.md](contract.md)).
@@ -150,7 +151,8 @@ def _losses(catalog: Catalog, cases: Iterable[Case], seen: Mapping[str, Seen]) -
         if seen[case.id].result == ResultKind.DEVIATES:
             terms = terms_of(catalog, case, EnvironmentKey.parse(seen[case.id].environment))
             assert terms.deviation is not None, "what deviates is documented"
-            yield Loss(case, terms.expectations[-1], terms.deviation)
+            missed = next(e for e in terms.expectations if departs(terms.deviation, case.fixture.started, e))
+            yield Loss(case, missed, terms.deviation)
 
 
 def _rank(losses: Sequence[Loss]) -> tuple[int, int]:
@@ -162,6 +164,8 @@ def _launch(route: Route) -> Iterator[str]:
     variables = "".join(f"{name}={shlex.quote(value)} " for name, value in route.environment.items())
     yield f"```text\n{variables}{shlex.join(route.argv)}\n```\n"
     texts = {"Standard input": route.stdin} if route.stdin is not None else {}
+    if route.dialogue is not None:
+        texts["Sent for a body"] = route.dialogue.request
     texts |= {f"`{{{{file:{name}}}}}`": text for name, text in route.files.items() if len(text) < 1000}
     for name, text in texts.items():
         yield f"\n{name}:\n\n```text\n{text.rstrip()}\n```\n"

@@ -31,7 +31,7 @@ ROUTES = (DOCS / "routes.md").read_text(encoding="utf-8")
 
 @cache
 def full() -> Catalog:
-    return load_catalog(["full"])
+    return load_catalog(["full", "sessions"])
 
 
 def documented(catalog: Catalog, case: Case, environment: str) -> Seen:
