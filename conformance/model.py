@@ -169,6 +169,8 @@ class Route:
     origin: Origin
     stdin: str | None = None
     """What the launcher feeds on standard input (a template) to hand over the body; None leaves it to the hook."""
+    fingerprint: str | None = None
+    """The status policy that the route is known to have; None where that is not stated."""
 
     def takes(self, dialects: frozenset[str]) -> bool:
         """Tell whether the route runs a fixture that has bodies in `dialects`."""
@@ -203,6 +205,20 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """A statement that routes do the same with a fixture: each two of them, for each fixture that both take."""
+
+    routes: tuple[str, ...]
+    fixtures: tuple[str, ...]
+    exceptions: tuple[str, ...]
+    equal: tuple[str, ...]
+    """What must be equal: one or more of `status`, `stdout` and `stderr`."""
+    reason: str
+    url: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """Which fixtures meet which routes, and what is known to go wrong there."""
 
@@ -214,6 +230,7 @@ class Matrix:
     routes: tuple[Route, ...]
     deviations: tuple[Deviation, ...]
     origin: Origin
+    agreements: tuple[Agreement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

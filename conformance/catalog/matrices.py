@@ -1,4 +1,4 @@
-"""Matrix and route files become matrices, routes and deviations."""
+"""Matrix and route files become matrices, routes, deviations and agreements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from conformance.catalog.source import SourceFile, read_source
 from conformance.catalog.values import condition_in, status_in
 from conformance.errors import CatalogError
-from conformance.model import Deviation, Matrix, ObservedPattern, Origin, Route, Started
+from conformance.model import Agreement, Deviation, Matrix, ObservedPattern, Origin, Route, Started
 from conformance.payload import Literal, Payload
 from conformance.shells import SHELL_NAMES
 from conformance.template import Placeholder, placeholders
@@ -44,6 +44,10 @@ def read_matrix(path: Path, name: str) -> Matrix:
             for index, table in enumerate(source.data.get("deviation", ()))
         ),
         origin=source.origin(("fixtures",)),
+        agreements=tuple(
+            _agreement(source.origin(("agreement", index)), table)
+            for index, table in enumerate(source.data.get("agreement", ()))
+        ),
     )
 
 
@@ -93,6 +97,7 @@ def _build_route(table: dict[str, Any], texts: dict[str, str], origin: Origin) -
         source=table["source"],
         origin=origin,
         stdin=table.get("stdin"),
+        fingerprint=table.get("fingerprint"),
     )
 
 
@@ -180,6 +185,18 @@ def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
             received=observed.get("received"),
         ),
         condition=condition_in(table, origin),
+        reason=table["reason"],
+        url=table["url"],
+        origin=origin,
+    )
+
+
+def _agreement(origin: Origin, table: dict[str, Any]) -> Agreement:
+    return Agreement(
+        routes=tuple(table["routes"]),
+        fixtures=tuple(table["fixtures"]),
+        exceptions=tuple(table.get("except", ())),
+        equal=tuple(table.get("equal", ("status",))),
         reason=table["reason"],
         url=table["url"],
         origin=origin,
