@@ -155,7 +155,8 @@ def _check(catalog: Catalog) -> None:
         for glob in matrix.fixtures:
             _check_glob(glob, ids, f"{matrix.origin}: 'fixtures'", "fixture")
     routes = [route.id for route in catalog.routes]
-    for statement in (*catalog.deviations, *catalog.agreements):
+    statements: tuple[Deviation | Agreement, ...] = (*catalog.deviations, *catalog.agreements)
+    for statement in statements:
         for glob in statement.routes:
             _check_glob(glob, routes, f"{statement.origin}: 'routes'", "route")
         for glob in statement.fixtures:

@@ -36,7 +36,10 @@ class Side:
 
     route: str
     did: str
+    statuses: tuple[ExitStatus, ...]
+    """How each step ended."""
     grounds: tuple[Ground, ...]
+    """Why, a ground for each kind of result and each deviation among the fixtures."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,10 @@ def compare(lines: Iterable[Line], routes: Sequence[str], equal: Sequence[str]) 
 def _difference(sides: tuple[tuple[str, str], ...], cases: Sequence[Sequence[Line]]) -> Difference:
     columns = zip(*cases, strict=True)
     return Difference(
-        tuple(Side(route, did, _grounds(column)) for (route, did), column in zip(sides, columns, strict=True)),
+        tuple(
+            Side(route, did, _observed(column[0]), _grounds(column))
+            for (route, did), column in zip(sides, columns, strict=True)
+        ),
         tuple(lines[0]["fixture"] for lines in cases),
     )
 
@@ -102,18 +108,21 @@ def _grounds(lines: Iterable[Line]) -> tuple[Ground, ...]:
     return tuple(Ground(*ground, tuple(fixtures)) for ground, fixtures in found.items())
 
 
-def statuses(line: Line) -> tuple[ExitStatus, ...]:
+def _observed(line: Line) -> tuple[ExitStatus, ...]:
+    return tuple(status_from_json(step["status"]) for step in line["steps"])
+
+
+def _counted(line: Line) -> tuple[ExitStatus, ...]:
     """Return the status of each step, in the contract's own form where it is what the contract asks for.
 
     So `signalled(9)` and `exited(137)` are one for a hook that died of that signal, and two for one that said 137.
     """
     expected = status_from_json(line["expected"])
-    observed = [status_from_json(step["status"]) for step in line["steps"]]
-    return tuple(expected if satisfies(expected, status) else status for status in observed)
+    return tuple(expected if satisfies(expected, status) else status for status in _observed(line))
 
 
 def _outcome(line: Line, equal: Sequence[str]) -> tuple[object, ...]:
-    return tuple(statuses(line) if part == "status" else _digests(line, part) for part in equal)
+    return tuple(_counted(line) if part == "status" else _digests(line, part) for part in equal)
 
 
 def _digests(line: Line, stream: str) -> tuple[tuple[int, str], ...]:
@@ -127,7 +136,7 @@ def _in_words(lines: Sequence[Line], equal: Sequence[str]) -> Iterator[str]:
         (line["route"], found["subject"]): found["meaning"] for line in lines for found in line["discrepancies"]
     }
     for line in lines:
-        words = [", ".join(map(str, statuses(line)))]
+        words = [", ".join(map(str, _observed(line)))]
         for name in streams:
             kept = {_digests(other, name) for other in lines if (other["route"], name) not in meanings}
             usual = f"{name} as the contract has it" if len(kept) == 1 else f"a {name} that the contract leaves open"
@@ -137,7 +146,7 @@ def _in_words(lines: Sequence[Line], equal: Sequence[str]) -> Iterator[str]:
 
 def _harm(lines: Sequence[Line]) -> int:
     """Rank a difference: a failure that becomes 0, then 0 beside another status, then any status, then only bytes."""
-    found = [statuses(line) for line in lines]
+    found = [_counted(line) for line in lines]
     succeeded = [all(status == Exited(0) for status in each) for each in found]
     if any(
         well and status_from_json(line["expected"]) != Exited(0) for well, line in zip(succeeded, lines, strict=True)

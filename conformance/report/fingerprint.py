@@ -40,6 +40,8 @@ class Fingerprint:
     route: Route
     rows: tuple[Row, ...]
     traits: tuple[Trait, ...]
+    environments: tuple[str, ...]
+    """The environment keys of what came."""
     not_asked: tuple[str, ...]
     """The telling fixtures that have no body in a dialect of the route."""
 
@@ -92,7 +94,10 @@ def telling_fixtures(route: Route) -> tuple[str, ...]:
     """Return the ids of the fixtures from which the fingerprint of `route` is read."""
     return tuple(
         dict.fromkeys(
-            [*(row.fixture for row in BY_DIALECT[route.dialects[0]]), *(id_ for trait in TRAITS for id_ in trait.fixtures)]
+            [
+                *(row.fixture for row in BY_DIALECT[route.dialects[0]]),
+                *(id_ for trait in TRAITS for id_ in trait.fixtures),
+            ]
         )
     )
 
@@ -109,6 +114,7 @@ def fingerprint_of(route: Route, fixtures: Mapping[str, Fixture], lines: Mapping
         route,
         tuple(_row(telling, told[telling.fixture]) for telling in table if telling.fixture in told),
         traits_of(told),
+        tuple(dict.fromkeys(line["environment"] for line in told.values() if line is not None)),
         tuple(id_ for id_ in every if id_ in fixtures and id_ not in told),
     )
 

@@ -1,7 +1,7 @@
 """What the known status policies make of a few telling fixtures: the table by which a route's fingerprint is read.
 
-The columns of `last-statement` and `last-native` are the two readings of the contract. `success-flag` and `exit-only` are
-what pwsh itself does with -Command and with -File.
+The columns of `last-statement` and `last-native` are the two readings of the contract. `success-flag` and `exit-only`
+are what pwsh itself does with -Command and with -File.
 Source: https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_pwsh
 """
 
@@ -32,9 +32,7 @@ class Telling:
 
 
 def _rows(policies: tuple[str, ...], *rows: tuple[str, str, tuple[int, ...]]) -> tuple[Telling, ...]:
-    return tuple(
-        Telling(fixture, happens, dict(zip(policies, codes, strict=True))) for fixture, happens, codes in rows
-    )
+    return tuple(Telling(fixture, happens, dict(zip(policies, codes, strict=True))) for fixture, happens, codes in rows)
 
 
 POWERSHELL = _rows(
