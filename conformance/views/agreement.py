@@ -31,7 +31,7 @@ def agreement(routes: Sequence[str], comparison: Comparison, cut_short: str) -> 
     elif differing:
         verdict = Text(f"{names} differ in {differing} of {_fixtures(total)}:", style="bold red")
     else:
-        verdict = Text(f"{names} do the same in all of {_fixtures(total)}.", style="bold green")
+        verdict = Text(f"{names} do the same: {_fixtures(total)} compared.", style="bold green")
     for reason, ids in comparison.left_out.items():
         rows += [Text(), Text(f"not compared: {printable(reason)}:\n  {', '.join(ids)} ({len(ids)})")]
     if cut_short:
