@@ -44,7 +44,7 @@ def _verdict(fingerprint: Fingerprint) -> Iterator[Text]:
 
 def _codes(fingerprint: Fingerprint) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("fixture (brackets: not what came)", no_wrap=True)
+    table.add_column("fixture (brackets: not what came)", overflow="fold", min_width=12)
     table.add_column("came", no_wrap=True)
     for policy in fingerprint.policies:
         table.add_column(policy.replace("-", "\n", 1), no_wrap=True)
