@@ -80,6 +80,7 @@ def describe_route(route: Route) -> dict[str, Any]:
         "files": dict(route.files),
         "env": dict(route.environment),
         "judged_by": route.judged_by,
+        **({"fingerprint": route.fingerprint} if route.fingerprint is not None else {}),
         "source": route.source,
         "defined_at": str(route.origin),
     }

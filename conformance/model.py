@@ -214,6 +214,8 @@ class Route:
     """How a marker session is spoken to."""
     state: State = State.KEPT
     """What a session does with what a body leaves behind; one that keeps nothing is lent to many cases."""
+    fingerprint: str | None = None
+    """The status policy that the route is known to have; None where that is not stated."""
 
     def takes(self, fixture: Fixture) -> bool:
         """Tell whether the route has a dialect of `fixture`, and is a session where that needs one."""
@@ -248,6 +250,20 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """A statement that routes do the same with a fixture: each two of them, for each fixture that both take."""
+
+    routes: tuple[str, ...]
+    fixtures: tuple[str, ...]
+    exceptions: tuple[str, ...]
+    equal: tuple[str, ...]
+    """What must be equal: one or more of `status`, `stdout` and `stderr`."""
+    reason: str
+    url: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """Which fixtures meet which routes, and what is known to go wrong there."""
 
@@ -259,6 +275,7 @@ class Matrix:
     routes: tuple[Route, ...]
     deviations: tuple[Deviation, ...]
     origin: Origin
+    agreements: tuple[Agreement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,10 @@ class ResultKind(StrEnum):
     SKIPPED = "skipped"
 
 
+SAYS_NOTHING = (ResultKind.SKIPPED, ResultKind.UNAVAILABLE, ResultKind.ERROR)
+"""The results of cases of which nothing is known: they were not run, or something broke."""
+
+
 def gates(kind: str, *, provisional: bool) -> bool:
     """Whether a result of this `kind` makes a run fail: something undocumented, on ground that was seen before."""
     return kind in (ResultKind.FAIL, ResultKind.FIXED) and not provisional

@@ -43,6 +43,10 @@ class Shard:
         return f"{self.number}/{self.count}"
 
 
+WHOLE = Shard(1, 1)
+"""All of the cases."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """A callable filter; every part that is not empty must let a case through."""
@@ -51,7 +55,7 @@ class Selection:
     """Globs on case ids; a text without wildcards is an exact id or, where there is none, a part of ids."""
     routes: tuple[str, ...] = ()
     fixtures: tuple[str, ...] = ()
-    shard: Shard = Shard(1, 1)
+    shard: Shard = WHOLE
 
     def __call__(self, cases: Iterable[Case]) -> tuple[Case, ...]:
         """Return the cases that are selected.
@@ -59,8 +63,8 @@ class Selection:
         Raises NothingSelectedError where there is none.
         """
         cases = tuple(cases)
-        by_id = _matcher(self.ids, {case.id for case in cases})
-        by_fixture = _matcher(self.fixtures, {case.fixture.id for case in cases})
+        by_id = matcher(self.ids, {case.id for case in cases})
+        by_fixture = matcher(self.fixtures, {case.fixture.id for case in cases})
         selected = tuple(
             case
             for case in cases
@@ -80,7 +84,10 @@ class Selection:
         return " ".join(parts) or "the matrix"
 
 
-def _matcher(patterns: tuple[str, ...], known: set[str]) -> Callable[[str], bool]:
-    """Return a test for ids: no pattern lets all through, an exact id only itself, any other text what contains it."""
+def matcher(patterns: tuple[str, ...], known: set[str]) -> Callable[[str], bool]:
+    """Return a test for the ids in `known`.
+
+    No pattern lets all through, an exact id only itself, any other text without wildcards what contains it.
+    """
     globs = tuple(pattern if pattern in known or set(pattern) & set("*?[") else f"*{pattern}*" for pattern in patterns)
     return lambda id_: not globs or any(fnmatchcase(id_, glob) for glob in globs)

@@ -28,7 +28,9 @@ def page(arguments: list[str]) -> str:
         case ["routes", path]:
             report = read_report(Path(path))
             if not report.complete or report.header["suite"]["digest"] != catalog.digest:
-                raise UsageError(f"{path}: not the whole report of these fixtures. Run `conformance run full sessions` again.")
+                raise UsageError(
+                    f"{path}: not the whole report of these fixtures. Run `conformance run full sessions` again."
+                )
             return routes_page(
                 catalog, {line["id"]: Seen(line["environment"], line["result"]) for line in report.results}
             )

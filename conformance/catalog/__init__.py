@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -13,7 +14,7 @@ from pathlib import Path
 from conformance.catalog.fixtures import read_fixtures
 from conformance.catalog.matrices import read_matrix
 from conformance.errors import CatalogError, UsageError
-from conformance.model import Case, Deviation, Fixture, Matrix, Route
+from conformance.model import Agreement, Case, Deviation, Fixture, Matrix, Route
 from conformance.paths import data_folder
 
 
@@ -35,6 +36,11 @@ class Catalog:
     def deviations(self) -> tuple[Deviation, ...]:
         """The deviations of all matrices."""
         return tuple(deviation for matrix in self.matrices for deviation in matrix.deviations)
+
+    @property
+    def agreements(self) -> tuple[Agreement, ...]:
+        """The agreements of all matrices."""
+        return tuple(agreement for matrix in self.matrices for agreement in matrix.agreements)
 
     @property
     def required(self) -> frozenset[str]:
@@ -63,12 +69,12 @@ def matching_fixtures(fixtures: Iterable[Fixture], globs: Sequence[str]) -> tupl
     return tuple(fixture for fixture in fixtures if any(fnmatchcase(fixture.id, glob) for glob in globs))
 
 
-def covers(deviation: Deviation, case: Case) -> bool:
-    """Tell whether the patterns of `deviation` take in `case`, whatever its condition says."""
+def covers(statement: Deviation | Agreement, case: Case) -> bool:
+    """Tell whether the patterns of `statement` take in `case`, whatever its condition says."""
     return (
-        any(fnmatchcase(case.route.id, glob) for glob in deviation.routes)
-        and any(fnmatchcase(case.fixture.id, glob) for glob in deviation.fixtures)
-        and not any(fnmatchcase(case.fixture.id, glob) for glob in deviation.exceptions)
+        any(fnmatchcase(case.route.id, glob) for glob in statement.routes)
+        and any(fnmatchcase(case.fixture.id, glob) for glob in statement.fixtures)
+        and not any(fnmatchcase(case.fixture.id, glob) for glob in statement.exceptions)
     )
 
 
@@ -147,28 +153,35 @@ def _check(catalog: Catalog) -> None:
     for matrix in catalog.matrices:
         for glob in matrix.fixtures:
             _check_glob(glob, ids, f"{matrix.origin}: 'fixtures'", "fixture")
+    routes = [route.id for route in catalog.routes]
+    statements: tuple[Deviation | Agreement, ...] = (*catalog.deviations, *catalog.agreements)
+    for statement in statements:
+        for glob in statement.routes:
+            _check_glob(glob, routes, f"{statement.origin}: 'routes'", "route")
+        for glob in statement.fixtures:
+            _check_glob(glob, ids, f"{statement.origin}: 'fixtures'", "fixture")
+        for glob in statement.exceptions:
+            _check_glob(glob, ids, f"{statement.origin}: 'except'", "fixture")
     for deviation in catalog.deviations:
-        for glob in deviation.routes:
-            _check_glob(glob, [route.id for route in catalog.routes], f"{deviation.origin}: 'routes'", "route")
-        for glob in deviation.fixtures:
-            _check_glob(glob, ids, f"{deviation.origin}: 'fixtures'", "fixture")
-        for glob in deviation.exceptions:
-            _check_glob(glob, ids, f"{deviation.origin}: 'except'", "fixture")
-        if not _covers_anything(deviation, catalog):
+        if next(_covered(deviation, catalog), None) is None:
             raise CatalogError(
                 f"{deviation.origin}: the deviation matches no case of the catalogue. Mend its patterns, or delete it."
             )
+    for agreement in catalog.agreements:
+        if max(Counter(case.fixture.id for case in _covered(agreement, catalog)).values(), default=0) < 2:
+            raise CatalogError(
+                f"{agreement.origin}: no two routes of the agreement take the same one of its fixtures, so it compares "
+                "nothing. Mend its patterns, or delete it."
+            )
 
 
-def _covers_anything(deviation: Deviation, catalog: Catalog) -> bool:
-    """Tell whether `deviation` covers a case that some choice of fixtures makes; its own matrix need not choose it."""
-    return any(
-        covers(deviation, Case(fixture, route))
-        for route in catalog.routes
-        if any(fnmatchcase(route.id, glob) for glob in deviation.routes)
-        for fixture in catalog.fixtures
-        if route.takes(fixture)
-    )
+def _covered(statement: Deviation | Agreement, catalog: Catalog) -> Iterator[Case]:
+    """Yield what `statement` covers of the cases that any choice of fixtures makes; no matrix need choose them."""
+    for route in catalog.routes:
+        if any(fnmatchcase(route.id, glob) for glob in statement.routes):
+            for fixture in catalog.fixtures:
+                if route.takes(fixture) and covers(statement, case := Case(fixture, route)):
+                    yield case
 
 
 def _check_routes(catalog: Catalog) -> None:

@@ -1,4 +1,4 @@
-"""Matrix files become matrices, routes and deviations."""
+"""Matrix files become matrices, routes, deviations and agreements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conformance.catalog.routes import read_route
 from conformance.catalog.source import read_source
 from conformance.catalog.values import condition_in, status_in
 from conformance.errors import CatalogError
-from conformance.model import Deviation, Matrix, ObservedPattern, Origin, Started
+from conformance.model import Agreement, Deviation, Matrix, ObservedPattern, Origin, Started
 from conformance.payload import Literal, Payload
 from conformance.shells import SHELL_NAMES
 
@@ -41,6 +41,10 @@ def read_matrix(path: Path, name: str) -> Matrix:
             for index, table in enumerate(source.data.get("deviation", ()))
         ),
         origin=source.origin(("fixtures",)),
+        agreements=tuple(
+            _agreement(source.origin(("agreement", index)), table)
+            for index, table in enumerate(source.data.get("agreement", ()))
+        ),
     )
 
 
@@ -58,6 +62,18 @@ def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
             received=observed.get("received"),
         ),
         condition=condition_in(table, origin),
+        reason=table["reason"],
+        url=table["url"],
+        origin=origin,
+    )
+
+
+def _agreement(origin: Origin, table: dict[str, Any]) -> Agreement:
+    return Agreement(
+        routes=tuple(table["routes"]),
+        fixtures=tuple(table["fixtures"]),
+        exceptions=tuple(table.get("except", ())),
+        equal=tuple(table.get("equal", ("status",))),
         reason=table["reason"],
         url=table["url"],
         origin=origin,

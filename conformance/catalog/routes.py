@@ -85,6 +85,7 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin) -
         stdin=table.get("stdin"),
         dialogue=_dialogue(table, origin) if kind == MARKER_SESSION else None,
         state=State(table.get("state", "kept")),
+        fingerprint=table.get("fingerprint"),
     )
 
 

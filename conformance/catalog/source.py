@@ -25,7 +25,7 @@ from conformance.paths import schema_file
 _DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
-_TABLES = ("fixture", "step", "expect", "route", "deviation")
+_TABLES = ("fixture", "step", "expect", "route", "deviation", "agreement")
 """The arrays of tables, each of which holds its own kind."""
 
 

@@ -27,6 +27,19 @@ def complete_route(context: click.Context, _parameter: click.Parameter, incomple
     return [_file(incomplete), *_offered(lambda: [route.id for route in _catalog(context).routes], incomplete)]
 
 
+def complete_any_route(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the routes of all matrices, and files, since a route may be one of the user's own."""
+    return [
+        _file(incomplete),
+        *_offered(lambda: [route.id for route in load_catalog(matrix_names()).routes], incomplete),
+    ]
+
+
+def complete_any_fixture(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer every fixture."""
+    return _offered(lambda: [fixture.id for fixture in load_catalog(()).fixtures], incomplete)
+
+
 def complete_fixture(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the fixtures of the matrices that the line names."""
     return _offered(lambda: dict.fromkeys(case.fixture.id for case in _catalog(context).cases()), incomplete)

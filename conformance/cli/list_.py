@@ -56,6 +56,7 @@ def _rows(what: str, catalog: Catalog, cases: tuple[Case, ...]) -> list[dict[str
             "kind": route.kind,
             "dialects": list(route.dialects),
             "judged_by": route.judged_by,
+            "fingerprint": route.fingerprint,
             "source": route.source,
         }
         for route in catalog.routes

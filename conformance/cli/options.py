@@ -140,9 +140,9 @@ def load(
 
     Raises UsageError for an unknown route or matrix, CatalogError for a broken file.
     """
-    files = dict.fromkeys(Path(route) for route in routes if _is_file(route))
+    files = dict.fromkeys(Path(route) for route in routes if is_file(route))
     catalog = load_catalog(matrices or (DEFAULT_MATRIX,), tuple(files))
-    wanted = [route for route in routes if not _is_file(route)]
+    wanted = [route for route in routes if not is_file(route)]
     known = [route.id for route in catalog.routes]
     for route in wanted:
         if route not in known:
@@ -157,7 +157,8 @@ def load(
     return catalog, Selection(ids=tuple(ids), routes=tuple(wanted), fixtures=tuple(fixtures), shard=shard)
 
 
-def _is_file(route: str) -> bool:
+def is_file(route: str) -> bool:
+    """Tell whether `route` is the path of a route file, and no id."""
     return route.endswith(".toml") or "/" in route or os.sep in route
 
 

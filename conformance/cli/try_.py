@@ -14,13 +14,13 @@ from rich.console import Console
 
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
-from conformance.catalog.routes import route_from_argv
 from conformance.cli.completion import complete_fixture
+from conformance.cli.launcher import HERE, launcher_route
 from conformance.cli.options import pace_options
 from conformance.cli.progress import progress
-from conformance.dialects import DIALECTS, detect_dialects
-from conformance.errors import InterruptedRunError, UsageError
-from conformance.model import Matrix, Origin
+from conformance.dialects import DIALECTS
+from conformance.errors import InterruptedRunError
+from conformance.model import Matrix
 from conformance.report.writer import ReportWriter
 from conformance.selection import Selection
 from conformance.views.terminal import console_for_logs, grid, summary
@@ -70,15 +70,9 @@ def try_command(
         conformance try -- bash -c '{{body}}; exit 0'
     """
     catalog = load_catalog([MATRIX])
-    if not any("{{body" in word for word in command):
-        raise UsageError(
-            "no {{body}} and no {{body_file}} in the command line, so the hook's text never reaches the launcher. "
-            "Put one of them where the launcher takes it, for example: conformance try -- bash -c '{{body}}'"
-        )
-    route = route_from_argv(command, ROUTE, tuple(DIALECTS), judged_by, Origin("command line", 1))
-    route = replace(route, dialects=(dialect,) if dialect else detect_dialects(route, timeout_scale))
+    route = launcher_route(command, ROUTE, dialect, judged_by, timeout_scale)
     globs = fixtures or tuple(glob for matrix in catalog.matrices for glob in matrix.fixtures)
-    catalog = replace(catalog, matrices=(Matrix("try", None, (), globs, (route,), (), Origin("command line", 1)),))
+    catalog = replace(catalog, matrices=(Matrix("try", None, (), globs, (route,), (), HERE),))
     plan = Plan(catalog, Selection()(catalog.cases()), jobs, timeout_scale)
     stream = io.StringIO()
     writer = ReportWriter(stream, "in memory")

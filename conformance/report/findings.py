@@ -13,17 +13,24 @@ from conformance.contract import facts_of
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
 from conformance.model import EnvironmentKey
 from conformance.observation import gates
+from conformance.report.agreement import disagreements
+from conformance.report.fingerprint import misstated
 
 Line = Mapping[str, Any]
 
 
 def judge_run(lines: Iterable[Line], catalog: Catalog) -> list[str]:
-    """Return what is wrong with a run though no single result shows it, a sentence each.
+    """Return what is wrong with a run though no single result shows it, a sentence each."""
+    ran = {line["id"]: line for line in lines if line["steps"]}
+    return [*_unused_deviations(ran, catalog), *disagreements(ran, catalog), *misstated(ran, catalog)]
+
+
+def _unused_deviations(ran: Mapping[str, Line], catalog: Catalog) -> list[str]:
+    """Say which deviations are stale.
 
     A deviation is unused when all cases that its patterns take in were run under its condition and none needed it: the
     contract asks for just what it documents, or more specific ones stand before it. A run of a part says nothing.
     """
-    ran = {line["id"]: line for line in lines if line["steps"]}
     cases = catalog.cases()
     return [
         f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases it names. "

@@ -30,24 +30,34 @@ def read_report(path: Path) -> Report:
     Raises UsageError, with the line, for a file that is no report. A last line that was cut off is left out.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return parse_report(path.read_bytes(), str(path))
+    except OSError as error:
         raise UsageError(f"{path}: cannot be read as a report: {error}") from error
-    lines = text.split("\n")
-    values = [_value(path, number, line) for number, line in enumerate(lines[:-1], start=1)]
+
+
+def parse_report(data: bytes, name: str) -> Report:
+    """Return the report that `data` holds, called `name` in messages.
+
+    Raises UsageError, with the line, for what is no report. A last line that was cut off is left out.
+    """
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name}: cannot be read as a report: {error}") from error
+    values = [_value(name, number, line) for number, line in enumerate(lines[:-1], start=1)]
     if not values or values[0]["kind"] != "header":
         raise UsageError(
-            f"{path}:1: not a report: the first line is no header. Give a file that `conformance run --report` wrote."
+            f"{name}:1: not a report: the first line is no header. Give a file that `conformance run --report` wrote."
         )
     results = tuple(value for value in values if value["kind"] == "result")
     return Report(values[0], results, values[-1] if values[-1]["kind"] == "footer" else None)
 
 
-def _value(path: Path, number: int, line: str) -> dict[str, Any]:
+def _value(name: str, number: int, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}:{number}: not a line of a report: {error}") from error
+        raise UsageError(f"{name}:{number}: not a line of a report: {error}") from error
     if not isinstance(value, dict) or value.get("kind") not in ("header", "result", "footer"):
-        raise UsageError(f"{path}:{number}: not a line of a report: its kind is none of header, result and footer")
+        raise UsageError(f"{name}:{number}: not a line of a report: its kind is none of header, result and footer")
     return value

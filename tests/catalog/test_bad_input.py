@@ -31,6 +31,13 @@ observed.exit = 1
 reason = "The launcher only knows 0 and 1"
 url = "https://example.org/mine"
 """
+AGREEMENT = """
+[[agreement]]
+routes = ["mine", "bash-command"]
+fixtures = ["exit-codes/*"]
+reason = "Both hand the text to bash"
+url = "https://example.org/mine"
+"""
 FIXTURE = """\
 # A topic.
 [[fixture]]
@@ -228,6 +235,47 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         9,
         ("[[deviation]] lacks the key 'url'", "Add it"),
     ),
+    "routes of an agreement match nothing": (
+        ROUTE + edited(AGREEMENT, "bash-command", "bash-comand"),
+        9,
+        ("'routes'", "'bash-comand' matches no route", "conformance list routes"),
+    ),
+    "fixtures of an agreement match nothing": (
+        ROUTE + edited(AGREEMENT, "exit-codes/*", "exit-code/*"),
+        9,
+        ("'fixtures'", "'exit-code/*' matches no fixture"),
+    ),
+    "except of an agreement matches nothing": (
+        ROUTE + AGREEMENT + 'except = ["exit-8"]\n',
+        9,
+        ("'except'", "'exit-8' matches no fixture", "conformance list fixtures"),
+    ),
+    "agreement of one route": (
+        ROUTE + edited(AGREEMENT, ', "bash-command"', ""),
+        9,
+        ("no two routes of the agreement", "Mend its patterns, or delete it"),
+    ),
+    "agreement of routes that share no fixture": (
+        ROUTE + edited(edited(AGREEMENT, "bash-command", "pwsh-command"), "exit-codes/*", "errors/throw"),
+        9,
+        ("no two routes of the agreement", "compares nothing"),
+    ),
+    "agreement on something unknown": (
+        ROUTE + AGREEMENT + 'equal = ["bytes"]\n',
+        9,
+        ("'equal[0]' is 'bytes'", "status, stdout or stderr"),
+    ),
+    "agreement on nothing": (ROUTE + AGREEMENT + "equal = []\n", 9, ("'equal' is []", "one or more of status")),
+    "agreement without reason": (
+        ROUTE + edited(AGREEMENT, 'reason = "Both hand the text to bash"\n', ""),
+        9,
+        ("[[agreement]] lacks the key 'reason'", "Add it"),
+    ),
+    "unknown fingerprint": (
+        ROUTE + 'fingerprint = "last-statment"\n',
+        2,
+        ("'fingerprint' is 'last-statment'", 'last-native, success-flag, exit-only or "none of these"'),
+    ),
     "nothing observed": (
         ROUTE + edited(DEVIATION, "observed.exit = 1", "observed = {}"),
         12,
@@ -313,7 +361,7 @@ def test_line_is_right_in_a_file_with_crlf(name: str, tmp_path: Path) -> None:
 
 def test_the_route_file_itself_is_good(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    path.write_bytes((ROUTE + DEVIATION).replace("\n", "\r\n").encode())
+    path.write_bytes((ROUTE + DEVIATION + AGREEMENT).replace("\n", "\r\n").encode())
     finished = call_cli("list", "--route", path, "-k", "exit-codes/exit-7/")
     assert (finished.code, finished.out) == (0, "exit-codes/exit-7/mine\n")
 

@@ -53,6 +53,18 @@ def test_routes() -> None:
     assert complete("run", "--route", "./").out == "file,./\n"
 
 
+@pytest.mark.parametrize("words", [("agree", "bash-"), ("agree", "bash-command", "pwsh-"), ("fingerprint", "pwsh-")])
+def test_routes_of_all_matrices(words: tuple[str, ...]) -> None:
+    every = [route.id for route in load_catalog(matrix_names()).routes]
+    assert offered(*words) == beginning(words[-1], every)
+    assert complete(*words[:-1], "./").out == "file,./\n"
+
+
+def test_fixtures_of_all_matrices() -> None:
+    every = [fixture.id for fixture in load_catalog(()).fixtures]
+    assert offered("agree", "--fixture", "batch/") == beginning("batch/", every)
+
+
 @pytest.mark.parametrize("command", ["run", "list", "try"])
 def test_fixtures(command: str) -> None:
     fixtures = list(dict.fromkeys(case.fixture.id for case in CORE.cases()))

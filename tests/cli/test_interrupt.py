@@ -197,3 +197,24 @@ def processes_in(folder: Path) -> list[str]:
     """Return the command lines of the processes that speak of `folder`."""
     lines = (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
     return [line for line in lines if str(folder) in line]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="searches for the run's processes by their environment")
+def test_a_comparison_that_is_interrupted_says_what_it_lacks(tmp_path: Path) -> None:
+    options = ["sh-command", "bash-command", "--fixture", HANG, "-j", "2", "--timeout-scale", "1000"]
+    with subprocess.Popen(
+        [*COMMAND, "agree", *options],
+        env=command_environment({"TMPDIR": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=heed_signals,
+    ) as command:
+        try:
+            process = psutil.Process(command.pid)
+            until(lambda: len(sleeping_witnesses(process)) >= 2)
+            command.send_signal(signal.SIGTERM)
+            shown, _ = command.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            command.kill()
+    assert command.returncode == 130
+    assert shown.decode() == "Nothing was compared.\n\ninterrupted: only 0 of 2 cases were run\n"

@@ -48,7 +48,7 @@ def test_list_as_json() -> None:
         {"id": CASE, "fixture": "exit-codes/exit-7", "route": "bash-command", "dialect": "sh"}
     ]
     (route,) = json.loads(call_cli("list", "routes", "-k", CASE, "--json").out)
-    assert set(route) == {"id", "kind", "dialects", "judged_by", "source"}
+    assert set(route) == {"id", "kind", "dialects", "judged_by", "fingerprint", "source"}
     (fixture,) = json.loads(call_cli("list", "fixtures", "-k", CASE, "--json").out)
     assert set(fixture) == {"id", "summary", "source"}
     assert {row["id"] for row in json.loads(call_cli("list", "matrices", "--json").out)} == set(matrix_names())

@@ -1,0 +1,106 @@
+"""The result lines that a command judges: of cases that it runs itself, or of a report that exists."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from jsonschema import Draft202012Validator
+
+from conformance.campaign import Plan, perform
+from conformance.cli.progress import progress
+from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, InterruptedRunError, UsageError
+from conformance.observation import ResultKind
+from conformance.paths import schema_file
+from conformance.report.codec import FORMAT
+from conformance.report.reader import Report, parse_report, read_report
+from conformance.report.writer import ReportWriter
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Line = Mapping[str, Any]
+
+STANDARD_INPUT = Path("-")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Lines, and whether there should be more."""
+
+    lines: tuple[Line, ...]
+    cut_short: str = ""
+    """What is missing of them, as a sentence; empty where nothing is."""
+    interrupted: bool = False
+
+    def exit_code(self, *, differs: bool) -> int:
+        """Return the exit code of a command: interrupted wins over broken or missing, and that over different."""
+        if self.interrupted:
+            return InterruptedRunError.exit_code
+        if any(line["result"] in (ResultKind.ERROR, ResultKind.UNAVAILABLE) for line in self.lines):
+            return HarnessError.exit_code
+        return SOMETHING_DIFFERS if differs else ALL_AS_DOCUMENTED
+
+
+def report_option(command: Command) -> Command:
+    """Add --report FILE, for a command that would run cases without it."""
+    return click.option(
+        "--report",
+        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+        metavar="FILE",
+        help="Judge this report and run nothing; - is standard input.",
+    )(command)
+
+
+def from_run(plan: Plan) -> Evidence:
+    """Run `plan`, with progress on standard error."""
+    with progress(len(plan.cases)) as on_line:
+        outcome = perform(plan, ReportWriter(io.StringIO(), "in memory"), on_line)
+    done, total = len(outcome.results), len(plan.cases)
+    cut_short = f"interrupted: only {done} of {total} cases were run" if outcome.interrupted else ""
+    return Evidence(tuple(outcome.lines), cut_short, outcome.interrupted)
+
+
+def from_report(path: Path, routes: Sequence[str]) -> Evidence:
+    """Return what the report at `path` says of `routes`.
+
+    Raises UsageError for what is no report of this format, and where it says nothing of one of the routes.
+    """
+    name = "standard input" if path == STANDARD_INPUT else str(path)
+    report = parse_report(_standard_input(), name) if path == STANDARD_INPUT else read_report(path)
+    if report.header.get("format") != FORMAT:
+        raise UsageError(f"{name}: not a report of format {FORMAT}, the one that is known here. Run the cases again.")
+    schema = Draft202012Validator(json.loads(schema_file("report").read_text(encoding="utf-8")))
+    held = dict.fromkeys(str(line.get("route")) for line in report.results)
+    for route in routes:
+        if route not in held:
+            raise UsageError(
+                f"{name}: has no result of the route {route!r}. Its routes are {', '.join(held) or 'none'}."
+            )
+    return Evidence(tuple(_checked(report, routes, schema, name)), _cut_short(report, name))
+
+
+def _standard_input() -> bytes:
+    return b"" if sys.stdin is None else sys.stdin.buffer.read()
+
+
+def _checked(report: Report, routes: Sequence[str], schema: Draft202012Validator, name: str) -> Iterable[Line]:
+    for line in report.results:
+        if line.get("route") in routes:
+            if not schema.is_valid(line):
+                raise UsageError(
+                    f"{name}: the result of {line.get('id')} does not fit `conformance schema report`. "
+                    "Give a report as it was written."
+                )
+            yield line
+
+
+def _cut_short(report: Report, name: str) -> str:
+    if report.complete:
+        return ""
+    wanted = report.header.get("cases")
+    return f"incomplete: the run of {name} ended after {len(report.results)} of {wanted} cases"
