@@ -23,7 +23,7 @@ from conformance.description import (
 )
 from conformance.engine import terms_of
 from conformance.errors import CatalogError, ShellError
-from conformance.model import Case, Condition, Deviation, Expectation, Facts, Started, Step
+from conformance.model import ONE_SHOT, Case, Condition, Deviation, Expectation, Facts, Route, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
@@ -57,7 +57,7 @@ def explain(
         "dialect": case.dialect,
         **_fixture(case),
         "route": describe_route(case.route),
-        "launches": [_launch(record) for record in _last_of_each_step(records, result)],
+        "launches": [_launch(record, case.route) for record in _last_of_each_step(records, result)],
         "steps": [
             {
                 "contract": _contract(case, step, expectation),
@@ -94,7 +94,7 @@ def _last_of_each_step(records: Sequence[LaunchRecord], result: Result) -> Itera
     return (record for number, record in enumerate(records, start=1) if number in lasts or not steps)
 
 
-def _launch(record: LaunchRecord) -> dict[str, Any]:
+def _launch(record: LaunchRecord, route: Route) -> dict[str, Any]:
     launch = record.launch
     return {
         "argv": [public_path(argument) for argument in launch.argv],
@@ -115,7 +115,7 @@ def _launch(record: LaunchRecord) -> dict[str, Any]:
             "seconds": launch.deadline,
             "counts_from": "the launch" if launch.started_file is None else "the first mark of the body",
         },
-        "timeline": list(_timeline(record)),
+        "timeline": list(_timeline(record, route)),
     }
 
 
@@ -129,22 +129,23 @@ def _payload(payload: Payload) -> dict[str, Any]:
     }
 
 
-def _timeline(record: LaunchRecord) -> Iterator[dict[str, Any]]:
+def _timeline(record: LaunchRecord, route: Route) -> Iterator[dict[str, Any]]:
     """Yield what happened when; the witness record is looked at once a millisecond, and later on a busy machine.
 
     What nobody was left to note after the end was noted before it, however late it was seen.
     """
     completed = record.completed
+    beginning, ending = ("launched", "process") if route.kind == ONE_SHOT else ("handed to the session", "body")
     if isinstance(completed.status, FailedToStart):
         yield {"seconds": 0.0, "event": f"the launch failed: {completed.status}"}
         return
     ended = (
         "the deadline came, and the whole tree was killed"
         if isinstance(completed.status, TimedOut)
-        else f"the process ended: {completed.status}"
+        else f"the {ending} ended: {completed.status}"
     )
     left = "".join(f"; killed then: {leftover.pid} {leftover.command}" for leftover in completed.leftovers)
-    events = [(0.0, "launched")]
+    events = [(0.0, beginning)]
     last = record.cleared if completed.leftovers else completed.seconds
     events += [(min(note.seconds, last), f"the body noted: {public_path(note.line)}") for note in record.notes]
     events += [(completed.seconds, ended), (record.cleared, f"all pipes closed, nothing runs any more{left}")]

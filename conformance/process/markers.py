@@ -11,6 +11,7 @@ from typing import IO
 import psutil
 
 from conformance.model import Seconds
+from conformance.observation import StdinRecord
 from conformance.payload import Literal
 from conformance.process import tree
 from conformance.process.capture import Capture
@@ -60,7 +61,7 @@ def perform(session: Server, launch: Launch, talk: Markers) -> Completed:
         status,
         stdout.finish(),
         stderr.finish(),
-        exchange.stdin_record,
+        StdinRecord(0, broken_pipe=False),  # what was sent is the request, and none of it was for the body
         described,
         Seconds(round(ended - started, 6)),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from conformance.errors import HarnessError, InexpressibleError
-from conformance.model import MARKER_SESSION, Deadline, Expectation, Route, State, Step, UnfinishedLine
+from conformance.model import MARKER_SESSION, SESSION, Deadline, Expectation, Route, State, Step, UnfinishedLine
 from conformance.observation import StepObservation
 from conformance.payload import EMPTY
 from conformance.process import Launch, Markers, Session, SwappedStreams, Talk
@@ -76,10 +76,11 @@ class SessionExecutor:
     def _launch(
         self, session: Session, step: Step, expectation: Expectation, deadline: Deadline, stage: Stage
     ) -> Launch:
+        swapped = self._route.kind == SESSION
         return Launch(
             argv=session.launch.argv,
-            environment={**stage.environment, **self._route.environment},
-            directory=stage.working_directory,
+            environment={**stage.environment, **self._route.environment} if swapped else session.launch.environment,
+            directory=stage.working_directory if swapped else session.launch.directory,
             stdin=step.stdin,
             stdout=expectation.stdout,
             stderr=expectation.stderr,

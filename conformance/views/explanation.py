@@ -255,7 +255,8 @@ def _case(explanation: Explanation) -> Section:
     if "stdin" in route:
         blocks.append(Verbatim("what the route feeds on stdin", _shown(route["stdin"])))
     for key, text in route.get("dialogue", {}).items():
-        blocks.append(Verbatim(f"the {key} of its dialogue", _shown(text)))
+        if text:
+            blocks.append(Verbatim(f"the {key.replace('_', ' ')} of its dialogue", _shown(text)))
     for step in fixture.get("steps", [fixture]):
         blocks.append(Verbatim(f"the body as the fixture has it, in {explanation['dialect']}", _shown(step["body"])))
     return Section("Fixture and route", tuple(blocks))
