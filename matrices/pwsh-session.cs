@@ -29,12 +29,13 @@ namespace PwshSession
     /// <summary>Answers requests, one after the other, until their end.</summary>
     public sealed class Session
     {
+        const string WrapperName = "pwsh-preserving.ps1";
         const int Broken = 70;      // EX_SOFTWARE of sysexits.h
         const int LowBits = 0xFF;   // https://pubs.opengroup.org/onlinepubs/9799919799/functions/_exit.html
 
         static readonly Regex RequestLine = new Regex(@"\A([A-Za-z0-9._-]+) (/\S*) (/\S*)\z");
 
-        readonly string wrapper;
+        readonly ScriptBlock wrapper;
         readonly RecordingHost host;
         readonly Runspaces runspaces;
         readonly Channel channel = new Channel();
@@ -42,14 +43,14 @@ namespace PwshSession
         readonly PosixSignalRegistration[] interrupts;
         volatile Pipeline running;
 
-        Session(PSHost console, string wrapper, string mode)
+        Session(PSHost console, PSObject profile, string wrapper, string mode)
         {
-            this.wrapper = wrapper;
+            this.wrapper = ScriptBlock.Create(wrapper);
             host = new RecordingHost(console);
             runspaces = mode switch
             {
-                "fresh" => new FreshRunspaces(host),
-                "reused" => new ReusedRunspace(host),
+                "fresh" => new FreshRunspaces(host, profile),
+                "reused" => new ReusedRunspace(host, profile),
                 _ => throw new BrokenSessionException($"the last argument is {mode}: expected fresh or reused"),
             };
             state = new ProcessState(console);
@@ -58,11 +59,11 @@ namespace PwshSession
         }
 
         /// <summary>Serve bodies through the text of the wrapper to the end of requests; then end the process.</summary>
-        public static void Serve(PSHost console, string wrapper, string mode)
+        public static void Serve(PSHost console, PSObject profile, string wrapper, string mode)
         {
             try
             {
-                var session = new Session(console, wrapper, mode);
+                var session = new Session(console, profile, wrapper, mode);
                 while (session.channel.Receive() is string line)
                     session.Answer(line);
                 Environment.Exit(0);
@@ -113,11 +114,17 @@ namespace PwshSession
             return escaped && !PreservingWrapper.BodyDecided ? 1 : (host.ExitCode ?? 0) & LowBits;
         }
 
-        // As pwsh runs -File (Executor.cs): what is no success goes the way of the output, so that both keep their order.
+        // As pwsh runs -File (Executor.cs): errors go the way of the output, so that both keep their order.
         void Invoke(Runspace runspace, string body)
         {
+            // A block that is parsed and compiled once for all bodies; as the text of a command it would be each time.
+            runspace.SessionStateProxy.InvokeCommand.PreCommandLookupAction = (_, lookup) =>
+            {
+                if (lookup.CommandName == WrapperName)
+                    lookup.CommandScriptBlock = wrapper;
+            };
             using var pipeline = runspace.CreatePipeline();
-            var command = new Command(wrapper, isScript: true, useLocalScope: false);
+            var command = new Command(WrapperName, isScript: false, useLocalScope: false);
             command.Parameters.Add(null, body);
             command.MergeMyResults(PipelineResultTypes.Error, PipelineResultTypes.Output);
             pipeline.Commands.Add(command);
@@ -171,7 +178,11 @@ namespace PwshSession
         readonly PSHost host;
         readonly InitialSessionState initial = InitialSessionState.CreateDefault2();    // as pwsh does
 
-        protected Runspaces(PSHost host) => this.host = host;
+        protected Runspaces(PSHost host, PSObject profile)
+        {
+            this.host = host;
+            initial.Variables.Add(new SessionStateVariableEntry("PROFILE", profile, ""));   // as pwsh does
+        }
 
         public abstract Runspace Take();
         public abstract void GiveBack(Runspace runspace);
@@ -181,6 +192,8 @@ namespace PwshSession
             var runspace = RunspaceFactory.CreateRunspace(host, initial);
             runspace.ThreadOptions = PSThreadOptions.ReuseThread;   // as pwsh does
             runspace.Open();
+            // Where pwsh would prompt for what to do next, nobody is there to say it; without a listener it would wait.
+            runspace.Debugger.DebuggerStop += (_, stop) => stop.ResumeAction = DebuggerResumeAction.Continue;
             return runspace;
         }
     }
@@ -188,7 +201,7 @@ namespace PwshSession
     /// <summary>A new runspace for each body.</summary>
     sealed class FreshRunspaces : Runspaces
     {
-        public FreshRunspaces(PSHost host) : base(host) { }
+        public FreshRunspaces(PSHost host, PSObject profile) : base(host, profile) { }
 
         public override Runspace Take() => Open();
 
@@ -201,7 +214,7 @@ namespace PwshSession
     {
         Runspace kept;
 
-        public ReusedRunspace(PSHost host) : base(host) { }
+        public ReusedRunspace(PSHost host, PSObject profile) : base(host, profile) { }
 
         public override Runspace Take()
         {
@@ -339,14 +352,12 @@ namespace PwshSession
         readonly string directory = Environment.CurrentDirectory;
         readonly Delegate[] cancelListeners = Listeners();
         readonly List<(object Owner, PropertyInfo Property, object Value)> settings = new();
-        readonly Dictionary<string, string> fileColors;
+        readonly KeyValuePair<string, string>[] fileColors = FileColors();
 
         public ProcessState(PSHost console)
         {
             Keep(PSStyle.Instance);
             Keep(console.PrivateData.BaseObject);
-            var extensions = PSStyle.Instance.FileInfo.Extension;
-            fileColors = extensions.Keys.ToDictionary(name => name, name => extensions[name]);
         }
 
         public void Restore()
@@ -365,18 +376,15 @@ namespace PwshSession
             foreach (var (owner, property, value) in settings)
                 if (!Equals(property.GetValue(owner), value))
                     property.SetValue(owner, value);
-            RestoreFileColors();
+            if (FileColors().SequenceEqual(fileColors))
+                return;
+            PSStyle.Instance.FileInfo.Extension.Clear();
+            foreach (var (name, color) in fileColors)
+                PSStyle.Instance.FileInfo.Extension.Add(name, color);
         }
 
-        void RestoreFileColors()
-        {
-            var extensions = PSStyle.Instance.FileInfo.Extension;
-            foreach (var name in extensions.Keys.Except(fileColors.Keys).ToList())
-                extensions.Remove(name);
-            foreach (var (name, color) in fileColors)
-                if (!extensions.ContainsKey(name) || extensions[name] != color)
-                    extensions[name] = color;
-        }
+        static KeyValuePair<string, string>[] FileColors() => PSStyle.Instance.FileInfo.Extension.Keys
+            .Select(name => KeyValuePair.Create(name, PSStyle.Instance.FileInfo.Extension[name])).ToArray();
 
         static Delegate[] Listeners() =>
             (CancelListeners?.GetValue(null) as Delegate)?.GetInvocationList() ?? Array.Empty<Delegate>();
@@ -578,7 +586,7 @@ namespace PwshSession
         {
             var files = kept.Select(FileOf).ToArray();
             if (CanList)
-                foreach (var entry in Directory.GetFiles(Own))
+                foreach (var entry in Directory.GetFileSystemEntries(Own))
                     if (int.TryParse(Path.GetFileName(entry), out var descriptor) && !kept.Contains(descriptor)
                         && files.Contains(FileOf(descriptor)))
                         dup3(nothing, descriptor, CloseOnExec);

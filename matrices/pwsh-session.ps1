@@ -12,4 +12,4 @@ anything of the body runs, and `ID exited CODE` when it has ended and its stream
 session ends with 0; what breaks it is told in a sentence on standard error, and it ends with 70.
 #>
 $null = [Reflection.Assembly]::LoadFrom($args[0])
-[PwshSession.Session]::Serve($Host, [IO.File]::ReadAllText($args[1]), $args[2])
+[PwshSession.Session]::Serve($Host, $PROFILE, [IO.File]::ReadAllText($args[1]), $args[2])
