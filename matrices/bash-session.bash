@@ -17,7 +17,12 @@ while IFS=' ' builtin read -r -u 3 __id __folder __directory; do
     builtin printf '%s opened\n' "$__id" >&4 || exit
     builtin eval "$__body" <&5 >&6 2>&7 3<&- 4>&- 5<&- 6>&- 7>&-
     __status=$?
+    # Functions of a body must not take the place of what this loop calls. In POSIX mode none comes before `unset`.
+    POSIXLY_CORRECT=y
+    unset -f builtin exec exit :
+    unset -v POSIXLY_CORRECT
     exec 5<&- 6>&- 7>&-
+    builtin disown -a   # or bash tells the next body when a job is killed, and lets it wait for it
     # Who cannot be told of the status any more sees how this shell ended.
     builtin printf '%s exited %s\n' "$__id" "$__status" >&4 || exit "$__status"
 done
