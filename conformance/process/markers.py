@@ -38,13 +38,13 @@ def perform(session: Server, launch: Launch, talk: Markers) -> Completed:
         Literal(talk.request),
         {_copy(session.replies, "rb"): answer, _copy(session.messages, "rb"): stderr},
     )
-    with Exchange(traffic, answer, partial(tree.rest, session.pid, launch)) as exchange:
+    with Exchange(traffic, answer, partial(tree.rest, session.pid, session.launch, launch)) as exchange:
         leftovers: list[psutil.Process] = []
         try:
             status = exchange.until_end(Deadline(launch, started), session.cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
-                leftovers = tree.rest(session.pid, launch)
+                leftovers = tree.rest(session.pid, session.launch, launch)
             elif not answer.complete:
                 leftovers = exchange.linger(ended + launch.linger, session.cancellation)
             described = describe(leftovers)
