@@ -195,7 +195,7 @@ def contaminated(result: Result, by: str) -> Result:
     return replace(
         result,
         kind=ResultKind.FAIL,
-        reason=f"contaminated by {by}: in a new session it comes out as it is documented, but after that case\n"
+        reason=f"contaminated by {by}: in a new session it comes out as it is documented, but not after that\n"
         f"{result.reason}",
     )
 

@@ -94,6 +94,7 @@ class Engine:
         with self._lender.new_executor(case) as new:
             alone = judge(case, terms, self._observe(case, terms, new.executor), key)
         if alone.kind in (ResultKind.PASS, ResultKind.DEVIATES):
+            self._lender.give_up(case)
             return contaminated(result, loan.after)
         return alone
 

@@ -17,7 +17,7 @@ class Loan:
 
     executor: Executor
     after: str | None
-    """The id of the case that used it last; None where it is new."""
+    """Which cases have used it, in a few words; None where it is new."""
 
 
 class Lender:
@@ -37,7 +37,8 @@ class Lender:
         with stack:
             yield loan
             if loan.executor.reusable:
-                self._kept[route] = Loan(loan.executor, case.id), stack.pop_all()
+                after = case.id if loan.after is None else f"{case.id} or one before it"
+                self._kept[route] = Loan(loan.executor, after), stack.pop_all()
 
     @contextmanager
     def new_executor(self, case: Case) -> Iterator[Loan]:
@@ -45,6 +46,12 @@ class Lender:
         loan, stack = self._new(case)
         with stack:
             yield loan
+
+    def give_up(self, case: Case) -> None:
+        """Keep nothing that another case on the route of `case` might be lent."""
+        kept = self._kept.pop(case.route.id, None)
+        if kept is not None:
+            kept[1].close()
 
     def close(self) -> None:
         """Give all executors up."""

@@ -74,6 +74,8 @@ class Exchange:
 
     def __exit__(self, *_: object) -> None:
         self._selector.close()
+        for stream in (self._stdin, *self._sinks):
+            stream.close()
 
     @property
     def stdin_record(self) -> StdinRecord:
@@ -119,16 +121,11 @@ class Exchange:
         """Take what still stands in the pipes, now that nobody can write to them, at the latest until `end`."""
         while self._open_streams and time.monotonic() < end:
             self._turn(end - time.monotonic())
-        for stream in self._open_streams:
-            self._close(stream)
 
     def leave(self) -> None:
         """Take what stands in the pipes now, and wait for no end of them."""
         for stream in self._open_streams:
             self._receive(stream)
-        for stream in (self._stdin, *self._open_streams):
-            if not stream.closed:
-                stream.close()
 
     @property
     def _open_streams(self) -> list[IO[bytes]]:

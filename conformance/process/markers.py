@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from functools import partial
@@ -21,12 +22,14 @@ from conformance.process.launch import Completed, Launch
 from conformance.process.leftovers import describe
 from conformance.process.server import Server
 from conformance.process.talk import Markers
-from conformance.status import Exited, ExitStatus, TimedOut
+from conformance.status import Exited, ExitStatus, NotReported, TimedOut
 
 assert sys.platform != "win32"
 
 HELD_BYTES = 1024
 """How much of what came last is held back: a marker is never longer."""
+LAST_CODE = 0xFFFFFFFF
+SHOWN_BYTES = 80
 
 
 def perform(session: Server, launch: Launch, talk: Markers) -> Completed:
@@ -39,20 +42,21 @@ def perform(session: Server, launch: Launch, talk: Markers) -> Completed:
         Literal(talk.request),
         {_copy(session.replies, "rb"): answer, _copy(session.messages, "rb"): stderr},
     )
-    with Exchange(traffic, answer, partial(tree.rest, session.pid, launch)) as exchange:
+    with Exchange(traffic, answer, partial(tree.rest, session.pid, session.launch, launch)) as exchange:
         leftovers: list[psutil.Process] = []
         try:
             status = exchange.until_end(Deadline(launch, started), session.cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
-                leftovers = tree.rest(session.pid, launch)
+                leftovers = tree.rest(session.pid, session.launch, launch)
             elif not answer.complete:
                 leftovers = exchange.linger(ended + launch.linger, session.cancellation)
+                status = answer.status() or status  # the marker may have come with the end
             described = describe(leftovers)
         finally:
-            if not answer.complete:
+            if not (answer.complete and session.serves):
                 session.end(launch)
-        if answer.complete:
+        if session.serves:
             exchange.leave()
         else:
             exchange.drain(time.monotonic() + DRAIN_SECONDS)
@@ -75,14 +79,17 @@ class _Answer:
         self._markers = markers
         self._output = output
         self._begun = not markers.begin
-        self._held = b""
-        self._code: int | None = None
+        self._held = bytearray()
+        self._searched = 0
+        """How much of what is held has no marker in it, except where one has only begun."""
+        self._without_line_end = 0
+        self._told: ExitStatus | None = None
         self.feed(session.unread)
 
     @property
     def complete(self) -> bool:
         """Whether the marker at the end has come."""
-        return self._code is not None
+        return self._told is not None
 
     @property
     def poll_seconds(self) -> float:
@@ -96,41 +103,51 @@ class _Answer:
 
     def status(self) -> ExitStatus | None:
         """Return the code beside the marker, or how the shell ended; None while it runs."""
-        return self._session.exit.status() if self._code is None else Exited(self._code)
+        return self._session.exit.status() if self._told is None else self._told
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of stdout: what stands between the markers is output, what follows them is kept."""
-        searched = max(0, len(self._held) - HELD_BYTES)
         self._held += chunk
-        if self._code is not None:
-            return
-        if not self._begun:
-            _, found, rest = self._held.partition(self._markers.begin)
-            if not found:
-                return
-            self._begun, self._held, searched = True, rest, 0
-        end = self._markers.end.search(self._held, searched)
-        if end is not None:
-            self._code = int(end["code"] or 0)
-            self._output.feed(self._held[: self._end_of_output(end.start())])
-            self._held = self._held[end.end() :]
-        else:
-            self._give(self._end_of_output(max(0, len(self._held) - HELD_BYTES)))
+        if self._told is None and (self._begun or self._begins()):
+            end = self._markers.end.search(self._held, max(0, self._searched - HELD_BYTES))
+            if end is None:
+                self._give_away()
+            else:
+                self._told = _status(end["code"] or b"0")
+                line = self._held.rfind(b"\n", 0, end.start()) + 1
+                self._output.feed(bytes(self._held[: line if self._markers.by_lines else end.start()]))
+                del self._held[: end.end()]
 
-    def _end_of_output(self, position: int) -> int:
-        """Return where the output before `position` ends that can be given away."""
-        return self._held.rfind(b"\n", 0, position) + 1 if self._markers.by_lines else position
+    def _begins(self) -> bool:
+        """Look for the marker at the beginning; what comes before it is nobody's."""
+        begin = self._markers.begin
+        found = self._held.find(begin)
+        self._begun = found >= 0
+        del self._held[: found + len(begin) if self._begun else max(0, len(self._held) - len(begin) + 1)]
+        return self._begun
 
-    def _give(self, length: int) -> None:
-        self._output.feed(self._held[:length])
-        self._held = self._held[length:]
+    def _give_away(self) -> None:
+        """Hand on what belongs to the output whatever comes."""
+        length = safe = max(0, len(self._held) - HELD_BYTES)
+        if self._markers.by_lines:
+            length = self._held.rfind(b"\n", self._without_line_end, safe) + 1
+            self._without_line_end = safe - length
+        self._output.feed(bytes(self._held[:length]))
+        del self._held[:length]
+        self._searched = len(self._held)
 
     def finish(self) -> None:
         """Keep what came beyond the marker for the next answer; without one, all of it was output."""
-        if self._code is None:
-            self._output.feed(self._held)
-        else:
-            self._session.unread = self._held
+        if self._told is not None:
+            self._session.unread = bytes(self._held)
+        elif self._begun:
+            self._output.feed(bytes(self._held))
+
+
+def _status(code: bytes) -> ExitStatus:
+    if re.fullmatch(rb"[0-9]{1,10}", code) and int(code) <= LAST_CODE:
+        return Exited(int(code))
+    return NotReported(f"the shell printed {code[:SHOWN_BYTES].decode('utf-8', 'replace')!r} for the exit code")
 
 
 def _copy(stream: IO[bytes], mode: str) -> IO[bytes]:

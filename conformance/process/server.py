@@ -10,11 +10,12 @@ from conformance.process import tree
 from conformance.process.exits import watch_exit
 from conformance.process.launch import Cancellation, Launch
 from conformance.process.posix import start
+from conformance.witness import CHUNK_BYTES
 
 assert sys.platform != "win32"
 
 MESSAGE_BYTES = 500
-"""How much of what a session said about itself is kept."""
+"""How much of what a session said about itself is told."""
 
 
 class Server:
@@ -50,20 +51,22 @@ class Server:
         return not self._ended and self.exit.status() is None
 
     def message(self) -> str:
-        """Return the beginning of what the session said about itself since it was asked last."""
-        with suppress(BlockingIOError, ValueError):
+        """Return the beginning of what the session said about itself in the last body."""
+        with suppress(BlockingIOError):
             return os.read(self.messages.fileno(), MESSAGE_BYTES).decode("utf-8", "replace").strip()
         return ""
+
+    def forget_messages(self) -> None:
+        """Make room in the pipe into which the session says something about itself, so that it never waits for that."""
+        with suppress(BlockingIOError):
+            os.read(self.messages.fileno(), CHUNK_BYTES)
 
     def end(self, *launches: Launch) -> None:
         """Kill the session, with all that the bodies of `launches` left behind, where that has not been done yet."""
         if self._ended:
             return
         self._ended = True
-        killed: set[int] = set()
-        for launch in (self.launch, *launches):
-            killed |= tree.kill_tree(self.pid, launch)
-        tree.collect(self.pid, killed)
+        tree.collect(self.pid, tree.kill_tree(self.pid, self.launch, *launches))
         self.exit.close()
         with self._process:  # which closes its pipes
             pass

@@ -24,11 +24,13 @@ from conformance.process.launch import CancelledError, Completed, Launch
 from conformance.process.leftovers import describe
 from conformance.process.server import Server
 from conformance.process.talk import SwappedStreams
-from conformance.status import Exited, ExitStatus, NotReported, TimedOut
+from conformance.status import LAST_8_BIT_CODE, Exited, ExitStatus, NotReported, TimedOut
 from conformance.witness import CHUNK_BYTES
 
 assert sys.platform != "win32"
 
+LINE_BYTES = 1000
+"""A reply is never longer."""
 SHOWN_CHARACTERS = 80
 
 
@@ -40,6 +42,7 @@ def perform(session: Server, launch: Launch, talk: SwappedStreams) -> Completed:
     replies = _Replies(session, talk.identity)
     with _NamedPipes(talk.folder) as pipes:
         try:
+            session.forget_messages()
             refusal = _hand_over(session, launch, talk, replies, deadline)
         except BaseException:
             session.end(launch)
@@ -90,7 +93,7 @@ def _performed(
     started: float,
     captures: tuple[Capture, Capture],
 ) -> Completed:
-    rest = partial(tree.rest, session.pid, launch)
+    rest = partial(tree.rest, session.pid, session.launch, launch)
     with Exchange(traffic, replies, rest) as exchange:
         leftovers: list[psutil.Process] | None = None
         try:
@@ -105,7 +108,7 @@ def _performed(
             if not replies.told:
                 session.end(launch)
             elif leftovers != []:
-                exchange.strays |= tree.kill_rest(session.pid, launch)
+                exchange.strays |= tree.kill_rest(session.pid, session.launch, launch)
             if exchange.strays and replies.told:
                 tree.collect_rest(session.pid, exchange.strays)
         exchange.drain(time.monotonic() + DRAIN_SECONDS)
@@ -142,7 +145,7 @@ class _Replies:
                 self._closed = not chunk
                 self._session.unread += chunk
         line, end, rest = self._session.unread.partition(b"\n")
-        if not end:
+        if not end and len(line) <= LINE_BYTES:
             return None
         self._session.unread = rest
         return line.decode("utf-8", "replace")
@@ -153,8 +156,8 @@ class _Replies:
         line = self.next()
         if line is None:
             return ended
-        told = re.fullmatch(r"(\S+) exited (\d{1,10})", line)
-        if told is None or told[1] != self._identity:
+        told = re.fullmatch(r"(\S+) exited ([0-9]{1,3})", line)
+        if told is None or told[1] != self._identity or int(told[2]) > LAST_8_BIT_CODE:
             return self.out_of_turn(line)
         self.told = True
         return Exited(int(told[2]))

@@ -49,19 +49,19 @@ def _may_have_children(leader: int) -> bool:
         return True
 
 
-def strays(leader: int, launch: Launch) -> list[psutil.Process]:
-    """Return the live processes that the tree of `launch`, begun by `leader` (a pid), left outside of it."""
+def strays(leader: int, *launches: Launch) -> list[psutil.Process]:
+    """Return the live processes that the tree of `launches`, begun by `leader` (a pid), left outside of it."""
     found: dict[int, psutil.Process] = {}
     for process in _candidates(leader):
-        if _belongs(process, leader, launch):
+        if _belongs(process, leader, launches):
             found[process.pid] = process
             found.update((below.pid, below) for below in descendants(process.pid))
     return [process for process in found.values() if _alive(process)]
 
 
-def rest(leader: int, launch: Launch) -> list[psutil.Process]:
-    """Return the live processes of the tree of `launch`, without `leader` (a pid) itself."""
-    return [*descendants(leader), *strays(leader, launch)]
+def rest(leader: int, *launches: Launch) -> list[psutil.Process]:
+    """Return the live processes of the tree of `launches`, without `leader` (a pid) itself."""
+    return [*descendants(leader), *strays(leader, *launches)]
 
 
 def _candidates(leader: int) -> Iterator[psutil.Process]:
@@ -84,19 +84,23 @@ def _own_children() -> list[int]:
         return [child.pid for child in psutil.Process().children()]
 
 
-def _belongs(process: psutil.Process, leader: int, launch: Launch) -> bool:
-    """Tell whether `process` is in the session of `leader`, has the token, or works in the directory of `launch`.
+def _belongs(process: psutil.Process, leader: int, launches: Iterable[Launch]) -> bool:
+    """Tell whether `process` is in the session of `leader`, has a token, or works in a directory of `launches`.
 
     A daemon leaves the session and `env -i` drops the token; one that changes its directory as well is out of reach.
+    Who has the token of another launch is that one's, wherever it works: a session may stay where a body has been, and
+    its directory may be lent to the next.
     """
     with contextlib.suppress(OSError):
         if os.getsid(process.pid) == leader:
             return True
     with contextlib.suppress(psutil.Error, OSError):
-        if process.environ().get(TOKEN_VARIABLE) == launch.token:
-            return True
+        token = process.environ().get(TOKEN_VARIABLE)
+        if token is not None:
+            return any(token == launch.token for launch in launches)
     with contextlib.suppress(psutil.Error, OSError):
-        return Path(process.cwd()).is_relative_to(launch.directory.resolve())
+        directory = Path(process.cwd())
+        return any(directory.is_relative_to(launch.directory.resolve()) for launch in launches)
     return False
 
 
@@ -107,21 +111,21 @@ def _alive(process: psutil.Process) -> bool:
         return False
 
 
-def kill_tree(leader: int, launch: Launch) -> set[int]:
+def kill_tree(leader: int, *launches: Launch) -> set[int]:
     """Kill `leader`, everything below it and every stray, wait until all of them are gone, and return their pids.
 
     A process may fork while it is being killed; its child becomes a stray, so the search goes on until it finds none.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-    return kill_rest(leader, launch)
+    return kill_rest(leader, *launches)
 
 
-def kill_rest(leader: int, launch: Launch) -> set[int]:
+def kill_rest(leader: int, *launches: Launch) -> set[int]:
     """Kill what `rest` finds until there is nothing more, and return the pids."""
     seen: set[int] = set()
     end = time.monotonic() + DEATH_SECONDS
-    while (remaining := rest(leader, launch)) and time.monotonic() < end:
+    while (remaining := rest(leader, *launches)) and time.monotonic() < end:
         seen.update(process.pid for process in remaining)
         _kill(remaining)
         time.sleep(POLL_SECONDS)

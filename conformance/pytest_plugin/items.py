@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,17 +164,25 @@ class CaseItem(pytest.Item):
 
 
 class Workshop:
-    """What the cases of one pytest process share: a place and a prepared process. `close` undoes all of it."""
+    """What the cases of one pytest process share: a place, an engine for each catalogue, and a prepared process.
+
+    `close` undoes all of it.
+    """
 
     def __init__(self) -> None:
+        self._engines: dict[int, Engine] = {}
         with ExitStack() as stack:
             cancellation = Cancellation()
             stack.callback(cancellation.close)
             self._runner = LocalRunner(cancellation)
             stack.enter_context(self._runner.prepared())
             self._place = stack.enter_context(self._runner.open())
-            self.close = stack.pop_all().close
+            self._stack = stack.pop_all()
+            self.close = self._stack.close
 
     def engine(self, catalog: Catalog) -> Engine:
-        """Return an engine on the place, for the cases of `catalog`."""
-        return Engine(catalog, self._runner, self._place, time_scale=1.0)
+        """Return the engine on the place for the cases of `catalog`, which is the same object for all of them."""
+        if id(catalog) not in self._engines:
+            engine = Engine(catalog, self._runner, self._place, time_scale=1.0)
+            self._engines[id(catalog)] = self._stack.enter_context(closing(engine))
+        return self._engines[id(catalog)]

@@ -146,7 +146,8 @@ def harness(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Harness]
 
 
 def is_dead_daemon(process: psutil.Process) -> bool:
-    return process.status() == psutil.STATUS_ZOMBIE and os.getsid(process.pid) == process.pid
+    dead = process.status() == psutil.STATUS_ZOMBIE or tree._is_dying(process.pid)
+    return dead and os.getsid(process.pid) == process.pid
 
 
 def assert_delivered(completed: Completed) -> None:
