@@ -415,6 +415,8 @@ namespace PwshSession
             messages = Descriptors.Copy(2);
             nothing = Descriptors.Open("/dev/null", Descriptors.ReadWrite);
             (requestsFile, repliesFile) = (Descriptors.FileOf(requests), Descriptors.FileOf(replies));
+            Descriptors.Replace(0, nothing);
+            Descriptors.Replace(1, nothing);
             // Console.Out of the start still has a copy of 1: nothing but replies may ever be written there.
             Descriptors.Silence(nothing, requests, replies);
         }
@@ -465,13 +467,20 @@ namespace PwshSession
             return new Loan(() => TakeBack(lent));
         }
 
-        // The copies that .NET made of the streams, which nobody may have closed, go as well: see Silence.
+        // What .NET, or the body, copied of the outputs goes as well, or they would not end. Few bodies make copies, and to
+        // look for them takes a millisecond or two: so only where somebody, maybe a child, can still write.
         void TakeBack(int[] lent)
         {
-            Descriptors.Silence(nothing, lent);
+            Descriptors.Replace(0, nothing);
+            Descriptors.Replace(1, nothing);
             Descriptors.Replace(2, messages);
+            var readers = lent.Skip(1).Select(Descriptors.ReaderOf).ToArray();
             foreach (var descriptor in lent)
                 Descriptors.Close(descriptor);
+            if (!readers.All(Descriptors.HasNoWriter))
+                Descriptors.Silence(nothing, readers);
+            foreach (var reader in readers)
+                Descriptors.Close(reader);
         }
 
         sealed class Loan : IDisposable
@@ -537,6 +546,7 @@ namespace PwshSession
         public const int ReadOnly = 0, WriteOnly = 1, ReadWrite = 2;
         const int Lowest = 100;     // out of the way of a body that names descriptors itself
         const int Interrupted = 4, BrokenPipe = 32;
+        const int DoNotWait = 0x800, HungUp = 0x10;     // of Linux, where alone they are used: see CanList
         const string Own = "/proc/self/fd";
 
         static readonly int CloseOnExec = OperatingSystem.IsMacOS() ? 0x1000000 : 0x80000;
@@ -590,8 +600,23 @@ namespace PwshSession
                     if (int.TryParse(Path.GetFileName(entry), out var descriptor) && !kept.Contains(descriptor)
                         && files.Contains(FileOf(descriptor)))
                         dup3(nothing, descriptor, CloseOnExec);
-            Replace(0, nothing);
-            Replace(1, nothing);
+        }
+
+        /// <summary>Open the other end of the pipe that `writer` writes to.</summary>
+        public static int ReaderOf(int writer) => Open(CanList ? $"{Own}/{writer}" : "/dev/null", ReadOnly | DoNotWait);
+
+        /// <summary>Whether nobody can write any more to the pipe of `reader`, which was opened while somebody could.</summary>
+        public static bool HasNoWriter(int reader)
+        {
+            var asked = new Poll { Descriptor = reader };
+            return !CanList || (poll(ref asked, 1, 0) > 0 && (asked.Happened & HungUp) != 0);
+        }
+
+        struct Poll
+        {
+            public int Descriptor;
+            public short Asked;
+            public short Happened;
         }
 
         /// <summary>Read what there is, at least a byte; return 0 at the end.</summary>
@@ -632,6 +657,7 @@ namespace PwshSession
         [DllImport("libc", SetLastError = true)] static extern int dup2(int source, int descriptor);
         [DllImport("libc", SetLastError = true)] static extern int dup3(int source, int descriptor, int flags);
         [DllImport("libc", SetLastError = true)] static extern int fcntl(int descriptor, int command, int argument);
+        [DllImport("libc", SetLastError = true)] static extern int poll(ref Poll asked, nuint count, int milliseconds);
         [DllImport("libc", SetLastError = true)] static extern nint readlink(string path, byte[] name, nint size);
         [DllImport("libc", SetLastError = true)] static extern nint read(int descriptor, byte[] buffer, nint count);
         [DllImport("libc", SetLastError = true)] static extern nint write(int descriptor, ref byte first, nint count);
