@@ -24,5 +24,5 @@ while IFS=' ' builtin read -r -u 3 __id __folder __directory; do
     exec 5<&- 6>&- 7>&-
     builtin disown -a   # or bash tells the next body when a job is killed, and lets it wait for it
     # Who cannot be told of the status any more sees how this shell ended.
-    builtin printf '%s exited %s\n' "$__id" "$__status" >&4 || exit "$__status"
+    builtin printf '%s exited %s\n' "$__id" "$__status" 2>/dev/null >&4 || exit "$__status"
 done

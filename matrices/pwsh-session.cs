@@ -31,6 +31,7 @@ namespace PwshSession
     {
         const string WrapperName = "pwsh-preserving.ps1";
         const int Broken = 70;      // EX_SOFTWARE of sysexits.h
+        const long MostBytes = 512 << 20;   // a session that has grown beyond this says that it takes no more bodies
         const int LowBits = 0xFF;   // https://pubs.opengroup.org/onlinepubs/9799919799/functions/_exit.html
 
         static readonly Regex RequestLine = new Regex(@"\A([A-Za-z0-9._-]+) (/\S*) (/\S*)\z");
@@ -93,7 +94,7 @@ namespace PwshSession
                 code = Run(body);
                 state.Restore();
             }
-            channel.Reply($"{id} exited {code}\n");
+            channel.Reply($"{id} exited {code}{(Environment.WorkingSet > MostBytes ? " last" : "")}\n");
         }
 
         int Run(string body)

@@ -22,7 +22,8 @@ class Server:
     """A process that is given bodies until one of them, or it itself, ends it.
 
     Attributes: `launch`, how it was started; `requests`, `replies` and `messages`, the harness's ends of its pipes;
-    `exit`, which tells of its end; `unread`, what it sent beyond the end of the last body's answer.
+    `exit`, which tells of its end; `unread`, what it sent beyond the end of the last body's answer; `retired`, whether
+    it has said that it takes no more bodies.
     """
 
     def __init__(self, launch: Launch, cancellation: Cancellation) -> None:
@@ -36,6 +37,7 @@ class Server:
         self.requests, self.replies, self.messages = self._process.stdin, self._process.stdout, self._process.stderr
         self.exit = watch_exit(self._process)
         self.unread = b""
+        self.retired = False
         self._ended = False
         for stream in (self.replies, self.messages):
             os.set_blocking(stream.fileno(), False)
@@ -48,7 +50,7 @@ class Server:
     @property
     def serves(self) -> bool:
         """Whether a body can be handed over."""
-        return not self._ended and self.exit.status() is None
+        return not self._ended and not self.retired and self.exit.status() is None
 
     def message(self) -> str:
         """Return the beginning of what the session said about itself in the last body."""

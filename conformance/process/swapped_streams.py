@@ -80,8 +80,10 @@ def _hand_over(
         remaining = deadline.remaining()
         if remaining <= 0:
             return NotReported("the session had not begun the body at the deadline")
-        awaited = [*replies.descriptors, session.cancellation.descriptor]
-        select.select(awaited, [], [], min(remaining, session.exit.poll_seconds))
+        awaited = select.poll()  # unlike select it takes descriptors above 1,023
+        for descriptor in (*replies.descriptors, session.cancellation.descriptor):
+            awaited.register(descriptor, select.POLLIN)
+        awaited.poll(1000 * min(remaining, session.exit.poll_seconds))
 
 
 def _performed(
@@ -155,12 +157,18 @@ class _Replies:
         ended = self._session.exit.status()  # before its last words are read, so that none of them is missed
         line = self.next()
         if line is None:
-            return ended
-        told = re.fullmatch(r"(\S+) exited ([0-9]{1,3})", line)
+            return None if ended is None else self._ended_by_itself(ended)
+        told = re.fullmatch(r"(\S+) exited ([0-9]{1,3})( last)?", line)
         if told is None or told[1] != self._identity or int(told[2]) > LAST_8_BIT_CODE:
             return self.out_of_turn(line)
         self.told = True
+        self._session.retired = told[3] is not None
         return Exited(int(told[2]))
+
+    def _ended_by_itself(self, ended: ExitStatus) -> ExitStatus:
+        """Return the status of the body that ended the session, but where that tells of a fault of its own."""
+        said = self._session.message()
+        return NotReported(f"the session broke, {ended}, and said: {said}") if said else ended
 
     def out_of_turn(self, line: str) -> NotReported:
         """Say that `line` is no reply to this request at this time."""

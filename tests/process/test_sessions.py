@@ -457,3 +457,16 @@ def test_what_is_cancelled_already_begins_nothing(world: World, session: Session
     with pytest.raises(CancelledError):
         world.perform(session, f"exec sleep {FOREVER}")
     assert not session.serves
+
+
+def test_a_session_that_says_it_was_the_last_body_gets_no_other(world: World) -> None:
+    with world.sh(SH_SESSION.replace("exited $status", "exited $status last")) as session:
+        completed = world.perform(session, "exit 7")
+        assert completed.status == Exited(7)
+        assert not session.serves
+
+
+def test_a_session_that_breaks_while_a_body_runs_says_so_and_its_code_is_not_the_bodys(world: World) -> None:
+    with world.sh(SH_SESSION.replace("status=$?", "echo 'the replies are gone' >&2; exit 70")) as session:
+        completed = world.perform(session, "exit 7")
+        assert completed.status == NotReported("the session broke, exited(70), and said: the replies are gone")

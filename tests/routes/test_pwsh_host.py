@@ -327,3 +327,11 @@ def test_a_reused_runspace_is_in_the_directory_and_environment_of_the_request(
     home.mkdir()
     moved = reused.run("$env:PSModulePath", environment={"HOME": str(home)}).stdout
     assert moved.startswith(os.fsencode(home))
+
+
+def test_a_session_that_has_grown_much_says_that_it_takes_no_more_bodies(machine: Machine) -> None:
+    session = HostSession(machine, "fresh")
+    with session.started("$bytes = [byte[]]::new(600MB); [Array]::Fill($bytes, [byte] 1)") as request:
+        request.feed(b"")
+        assert session.reply() == f"{request.id} exited 0 last"
+    assert session.close() == (0, b"", "")
