@@ -42,7 +42,7 @@ def perform(session: Server, launch: Launch, talk: SwappedStreams) -> Completed:
     replies = _Replies(session, talk.identity)
     with _NamedPipes(talk.folder) as pipes:
         try:
-            session.forget_messages()
+            session.listen()
             refusal = _hand_over(session, launch, talk, replies, deadline)
         except BaseException:
             session.end(launch)
