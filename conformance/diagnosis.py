@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.observation import CapturedStream, Difference, Discrepancy
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.shapes import recognised
-from conformance.status import SHELL_SIGNAL_BASE, Exited, ExitStatus, Signalled, TimedOut
+from conformance.status import SHELL_SIGNAL_BASE, Exited, ExitStatus, NotReported, Signalled, TimedOut
 
 _SHAPE_MEANINGS = {
     "empty": "is lost as a whole",
@@ -30,6 +30,8 @@ def _status_meaning(expected: ExitStatus, observed: ExitStatus) -> str:
         return "the hook was to run until its deadline, but the route reported an end before that"
     if isinstance(observed, Signalled):
         return "the process that the caller waits for died of a signal, which says nothing of the hook"
+    if isinstance(observed, NotReported):
+        return "nobody tells the caller how the hook ended, and one that takes that for success lets the tool run"
     if not isinstance(observed, Exited):
         return "the caller gets no exit code at all"
     if isinstance(expected, Exited):

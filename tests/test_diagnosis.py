@@ -24,7 +24,7 @@ from conformance.status import Exited, ExitStatus, FailedToStart, NotReported, S
         (Exited(7), Signalled(9), "the process that the caller waits for died of a signal"),
         (Exited(7), TimedOut(), "the route hung"),
         (TimedOut(), Exited(0), "the hook was to run until its deadline"),
-        (Exited(7), NotReported("why"), "the caller gets no exit code at all"),
+        (Exited(7), NotReported("why"), "nobody tells the caller how the hook ended"),
         (Exited(7), FailedToStart(7, "too long"), "the caller gets no exit code at all"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,27 +53,31 @@ def _fixture(source: SourceFile, index: int, table: dict[str, Any], topic: str) 
     steps = [((*path, "step", number), step) for number, step in enumerate(table.get("step", ()))] or [(path, table)]
     if "step" in table and not table.keys().isdisjoint(_OF_A_STEP):
         raise CatalogError(
-            f"{origin}: {', '.join(sorted(table.keys() & _OF_A_STEP))} stand beside [[fixture.step]]. "
-            "Put them into the steps that they belong to."
+            f"{origin}: there are [[fixture.step]] beside {', '.join(sorted(table.keys() & _OF_A_STEP))}. "
+            "Put everything that belongs to a step into it."
         )
     fixture = Fixture(
         id=f"{topic}/{table['id']}",
         summary=table["summary"],
         source=table["source"],
-        steps=tuple(_step(source, place, step, table["source"]) for place, step in steps),
+        steps=tuple(_step(source, place, step, table["source"], Started(started)) for place, step in steps),
         started=Started(started),
         unprovable_because=because.strip(),
         deadline=Seconds(float(table["deadline"])) if "deadline" in table else None,
         origin=origin,
         reports=tuple(table.get("reports", ())),
     )
-    _check_bodies(fixture)
+    if not fixture.dialects:
+        raise CatalogError(
+            f"{origin}: no dialect has a body in every step, so no route can perform them. Write the bodies that lack."
+        )
     _check_coverage(fixture)
     return fixture
 
 
-def _step(source: SourceFile, path: Position, table: dict[str, Any], url: str) -> Step:
+def _step(source: SourceFile, path: Position, table: dict[str, Any], url: str, started: Started) -> Step:
     origin = source.origin(path)
+    _check_bodies(table["body"], started, origin)
     stdin = _payload(table.get("stdin", ""), origin, "stdin")
     wiring = table.get("wiring", {})
     if "stdin" in wiring and stdin.length:
@@ -122,23 +126,19 @@ def _payload(value: Any, origin: Origin, key: str) -> Payload:
         ) from error
 
 
-def _check_bodies(fixture: Fixture) -> None:
-    for step in fixture.steps:
-        for dialect, body in step.bodies.items():
-            try:
-                found = placeholders(body, BODY_NAMES)
-                for placeholder in found:
-                    _check_argument(placeholder)
-            except ValueError as error:
-                raise CatalogError(f"{fixture.origin}: body.{dialect}: {error}.") from error
-            if (
-                not any(placeholder.name in MARKS for placeholder in found)
-                and fixture.started is not Started.UNPROVABLE
-            ):
-                raise CatalogError(
-                    f"{fixture.origin}: body.{dialect} leaves no mark, so nothing proves whether it started. "
-                    'Add {{mark}}, {{native:N}} or {{witness}}, or say started = "unprovable: why".'
-                )
+def _check_bodies(bodies: Mapping[str, str], started: Started, origin: Origin) -> None:
+    for dialect, body in bodies.items():
+        try:
+            found = placeholders(body, BODY_NAMES)
+            for placeholder in found:
+                _check_argument(placeholder)
+        except ValueError as error:
+            raise CatalogError(f"{origin}: body.{dialect}: {error}.") from error
+        if started is not Started.UNPROVABLE and not any(placeholder.name in MARKS for placeholder in found):
+            raise CatalogError(
+                f"{origin}: body.{dialect} leaves no mark, so nothing proves whether it started. "
+                'Add {{mark}}, {{native:N}} or {{witness}}, or say started = "unprovable: why".'
+            )
 
 
 def _check_argument(placeholder: Placeholder) -> None:

@@ -16,7 +16,7 @@ from conformance.template import Placeholder, placeholders, render
 DELIVERIES = frozenset({"body", "body_file"})
 LAUNCH_NAMES = DELIVERIES | {"file"} | SHELL_NAMES
 SESSION_NAMES = frozenset({"file", "compiled"}) | SHELL_NAMES
-REQUEST_NAMES = frozenset({"body", "nonce"})
+DIALOGUE_NAMES = {"request": frozenset({"body", "nonce"}), "begin": frozenset({"nonce"}), "end": frozenset({"nonce"})}
 _KINDS = {"stdin": ONE_SHOT, "state": SESSION, "dialogue": MARKER_SESSION}
 """The keys that only one kind of route has."""
 
@@ -71,6 +71,10 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin) -
             "Put one of them where the launcher takes it."
         )
     shells = dict.fromkeys(placeholder.name for placeholder in found if placeholder.name in SHELL_NAMES)
+    if next(iter(shells), "") != "pwsh" and any(placeholder.name == "compiled" for placeholder in found):
+        raise CatalogError(
+            f"{origin}: {{{{compiled:NAME}}}} is compiled by the pwsh of argv. Put {{{{pwsh}}}} first there."
+        )
     return Route(
         id=table["id"],
         kind=kind,
@@ -94,8 +98,8 @@ def _dialogue(table: dict[str, Any], origin: Origin) -> Dialogue:
         raise CatalogError(f"{origin}: a route of kind {MARKER_SESSION!r} lacks the key 'dialogue'. Add it.")
     texts = table["dialogue"]
     found = {
-        key: _checked(f"dialogue.{key}", texts[key], REQUEST_NAMES, origin)
-        for key in ("request", "begin", "end")
+        key: _checked(f"dialogue.{key}", texts[key], names, origin)
+        for key, names in DIALOGUE_NAMES.items()
         if key in texts
     }
     if not any(placeholder.name == "body" for placeholder in found["request"]):
@@ -106,6 +110,12 @@ def _dialogue(table: dict[str, Any], origin: Origin) -> Dialogue:
         raise CatalogError(f"{origin}: dialogue.end is no regular expression: {error}. Mend it.") from error
     if "code" not in pattern.groupindex:
         raise CatalogError(f"{origin}: dialogue.end has no group (?P<code>...). Put it around the exit code.")
+    if pattern.match(""):
+        raise CatalogError(f"{origin}: dialogue.end matches no text at all. Put what the shell prints there into it.")
+    if re.search(r"\(\?P<code>[^()]*\)\Z", texts["end"]):
+        raise CatalogError(
+            f"{origin}: dialogue.end ends with the code, of which more digits may follow. Put behind it what ends it."
+        )
     unfinished_line = UnfinishedLine(texts.get("unfinished_line", "kept"))
     return Dialogue(texts["request"], texts.get("begin", ""), texts["end"], unfinished_line)
 

@@ -38,6 +38,7 @@ class Server:
         self.exit = watch_exit(self._process)
         self.unread = b""
         self.retired = False
+        self._said = b""
         self._ended = False
         for stream in (self.replies, self.messages):
             os.set_blocking(stream.fileno(), False)
@@ -53,15 +54,19 @@ class Server:
         return not self._ended and not self.retired and self.exit.status() is None
 
     def message(self) -> str:
-        """Return the beginning of what the session said about itself in the last body."""
+        """Return the beginning of what the session said about itself last."""
+        self.listen()
+        return self._said[:MESSAGE_BYTES].decode("utf-8", "replace").strip()
+
+    def listen(self) -> None:
+        """Take what the session has said about itself, so that it never has to wait for room to say more."""
         with suppress(BlockingIOError):
-            return os.read(self.messages.fileno(), MESSAGE_BYTES).decode("utf-8", "replace").strip()
-        return ""
+            self._said = os.read(self.messages.fileno(), CHUNK_BYTES) or self._said
 
     def forget_messages(self) -> None:
-        """Make room in the pipe into which the session says something about itself, so that it never waits for that."""
-        with suppress(BlockingIOError):
-            os.read(self.messages.fileno(), CHUNK_BYTES)
+        """Let `message` return only what the session says from now on."""
+        self.listen()
+        self._said = b""
 
     def end(self, *launches: Launch) -> None:
         """Kill the session, with all that the bodies of `launches` left behind, where that has not been done yet."""

@@ -42,7 +42,7 @@ def perform(session: Server, launch: Launch, talk: SwappedStreams) -> Completed:
     replies = _Replies(session, talk.identity)
     with _NamedPipes(talk.folder) as pipes:
         try:
-            session.forget_messages()
+            session.listen()
             refusal = _hand_over(session, launch, talk, replies, deadline)
         except BaseException:
             session.end(launch)
@@ -53,6 +53,7 @@ def perform(session: Server, launch: Launch, talk: SwappedStreams) -> Completed:
             nothing = StdinRecord(0, broken_pipe=False)
             return Completed(refusal, stdout, stderr, nothing, (), Seconds(round(time.monotonic() - started, 6)))
         pipes.are_open()
+        session.forget_messages()
         traffic = Traffic(pipes.stdin, launch.stdin, dict(zip((pipes.stdout, pipes.stderr), captures, strict=True)))
         return _performed(session, launch, traffic, replies, deadline, started, captures)
 

@@ -63,10 +63,11 @@ def heed_signals() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="searches for the run's processes by their environment")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])  # type: ignore[attr-defined, unused-ignore]
-def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("route", ["sh-command", "bash-session"])
+def test_a_signal_ends_the_run_and_leaves_no_process(route: str, number: signal.Signals, tmp_path: Path) -> None:
     report, errors, temporary = tmp_path / "report.jsonl", tmp_path / "errors", tmp_path / "tmp"
     temporary.mkdir()
-    options = ["--route", "sh-command", "--fixture", HANG, "--fixture", QUICK, "--report", str(report)]
+    options = ["--route", route, "--fixture", HANG, "--fixture", QUICK, "--report", str(report)]
     with (
         errors.open("wb") as stderr,
         subprocess.Popen(
@@ -89,10 +90,11 @@ def test_a_signal_ends_the_run_and_leaves_no_process(number: signal.Signals, tmp
             run.kill()
     assert run.returncode == 130
     assert [process for process in psutil.process_iter() if token_of(process) in tokens] == []
+    assert processes_in(temporary) == [], "a session is none of the witness's launch"
     assert list(temporary.iterdir()) == [], "the run's folders are gone as well"
     written = valid_report(report)
     assert not written.complete
-    assert [line["id"] for line in written.results] == [f"exit-codes/exit-{code}/sh-command" for code in (0, 2, 7)]
+    assert [line["id"] for line in written.results] == [f"exit-codes/exit-{code}/{route}" for code in (0, 2, 7)]
     message = errors.read_text()
     assert f"conformance: interrupted after 3 of 4 cases; the report {report} is incomplete\n" in message
     assert "Traceback" not in message

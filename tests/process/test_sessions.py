@@ -32,6 +32,10 @@ from conformance.status import Exited, NotReported, Signalled, TimedOut
 
 if sys.platform == "win32":
     pytest.skip("POSIX processes", allow_module_level=True)
+else:
+    from conformance.process.session import PosixSession
+
+assert sys.platform != "win32"
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a subreaper")
 
@@ -398,6 +402,22 @@ def test_a_session_may_say_much_about_itself(world: World) -> None:
     with world.sh(broken(f"{OPENS}; head -c 30000 /dev/zero >&2; {ENDS}")) as session:
         for _ in range(5):
             assert world.perform(session, "exit 7").status == Exited(7)
+
+
+def test_the_last_words_of_a_session_may_come_before_it_is_asked(world: World) -> None:
+    with world.sh("echo 'no such thing: gauge' >&2; read -r _; exit 3") as session:
+        while not (said := session_message(session)):
+            pass
+        assert said == "no such thing: gauge"
+        completed = world.perform(session, "exit 7")
+        assert completed.status == NotReported(
+            "the session ended, exited(3), before it began the body; it said: no such thing: gauge"
+        )
+
+
+def session_message(session: Session) -> str:
+    assert isinstance(session, PosixSession)
+    return session._server.message()
 
 
 # Cancelling.
