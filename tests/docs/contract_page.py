@@ -19,9 +19,7 @@ _END_OF_RULE = re.compile(r"^#{1,3} ", re.MULTILINE)
 _FIELD = re.compile(r"^- \*\*(?P<name>[^*]+):\*\* (?P<text>.+?)(?=^- |^$|\Z)", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```(?P<dialect>sh|bash|pwsh)\n(?P<body>.*?)\n```\n\n(?P<told>.+?)(?=\n\n|\n*\Z)", re.M | re.S)
 _TOLD = re.compile(r"(?:With (?P<given>.+?), gives|Gives) (?P<outcomes>.+)\.")
-_OUTCOME = re.compile(
-    r"(?P<expects>`[^`]+`(?:, then `[^`]+`)*) on (?P<routes>[a-z0-9-]+(?:(?:, | and )[a-z0-9-]+)*)"
-)
+_OUTCOME = re.compile(r"(?P<expects>`[^`]+`(?:, then `[^`]+`)*) on (?P<routes>[a-z0-9-]+(?:(?:, | and )[a-z0-9-]+)*)")
 _NEXT_BODY = "\n#---- next body ----\n"
 _URL = re.compile(r"\]\((https://[^)\s]+)\)")
 _CODE = re.compile(r"`([^`]+)`")
