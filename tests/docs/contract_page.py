@@ -19,7 +19,8 @@ _END_OF_RULE = re.compile(r"^#{1,3} ", re.MULTILINE)
 _FIELD = re.compile(r"^- \*\*(?P<name>[^*]+):\*\* (?P<text>.+?)(?=^- |^$|\Z)", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```(?P<dialect>sh|bash|pwsh)\n(?P<body>.*?)\n```\n\n(?P<told>.+?)(?=\n\n|\n*\Z)", re.M | re.S)
 _TOLD = re.compile(r"(?:With (?P<given>.+?), gives|Gives) (?P<outcomes>.+)\.")
-_OUTCOME = re.compile(r"`(?P<expect>[^`]+)` on (?P<routes>[a-z0-9-]+(?:(?:, | and )[a-z0-9-]+)*)")
+_OUTCOME = re.compile(r"(?P<expects>`[^`]+`(?:, then `[^`]+`)*) on (?P<routes>[a-z0-9-]+(?:(?:, | and )[a-z0-9-]+)*)")
+_NEXT_BODY = "\n#---- next body ----\n"
 _URL = re.compile(r"\]\((https://[^)\s]+)\)")
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -32,14 +33,15 @@ class PageError(Exception):
 
 @dataclass(frozen=True)
 class Example:
-    """A body, and what the page says that each route makes of it. What is told is in the words of fixture files."""
+    """Bodies, and what the page says that each route makes of them. What is told is in the words of fixture files."""
 
     name: str
     dialect: str
-    body: str
+    bodies: tuple[str, ...]
+    """One, or those that a session is given one after the other."""
     given: tuple[str, ...]
-    outcomes: Mapping[str, str]
-    """Route -> what an expectation of a fixture would say, as the inside of an inline table."""
+    outcomes: Mapping[str, tuple[str, ...]]
+    """Route -> what an expectation of a fixture would say of each body, as the inside of an inline table."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,17 @@ def _example(name: str, block: re.Match[str]) -> Example:
     told = _TOLD.fullmatch(" ".join(block["told"].split()))
     if told is None:
         raise PageError(f"example {name}: {block['told']!r} does not say 'Gives `exit = 7` on ROUTE.'")
-    outcomes: dict[str, str] = {}
+    bodies = tuple(block["body"].split(_NEXT_BODY))
+    outcomes: dict[str, tuple[str, ...]] = {}
     for part in told["outcomes"].split("; "):
         outcome = _OUTCOME.fullmatch(part)
         if outcome is None:
             raise PageError(f"example {name}: {part!r} is not of the form '`exit = 7` on ROUTE'")
-        outcomes |= dict.fromkeys(re.split(", | and ", outcome["routes"]), outcome["expect"])
-    return Example(name, block["dialect"], block["body"], tuple(_CODE.findall(told["given"] or "")), outcomes)
+        expects = tuple(_CODE.findall(outcome["expects"]))
+        if len(expects) != len(bodies):
+            raise PageError(f"example {name}: {part!r} tells of {len(expects)} bodies, and there are {len(bodies)}")
+        outcomes |= dict.fromkeys(re.split(", | and ", outcome["routes"]), expects)
+    return Example(name, block["dialect"], bodies, tuple(_CODE.findall(told["given"] or "")), outcomes)
 
 
 def fixture_of(example: Example, route: str, folder: Path) -> Fixture:
@@ -102,16 +108,22 @@ def fixture_of(example: Example, route: str, folder: Path) -> Fixture:
 
     Raises CatalogError where the page says something that no fixture could.
     """
-    started = "yes" if "{{" in example.body else "unprovable: an example of a page leaves no mark"
+    started = "yes" if "{{" in example.bodies[0] else "unprovable: an example of a page leaves no mark"
+    steps = [
+        (
+            f"body.{example.dialect} = {json.dumps(body, ensure_ascii=False)}",
+            f'expect = [{{ reason = "r", {expect} }}]',
+        )
+        for body, expect in zip(example.bodies, example.outcomes[route], strict=True)
+    ]
     lines = (
         "[[fixture]]",
         'id = "example"',
         'summary = "s"',
         'source = "https://example.org"',
         f"started = {json.dumps(started)}",
-        f"body.{example.dialect} = {json.dumps(example.body, ensure_ascii=False)}",
         *example.given,
-        f'expect = [{{ reason = "r", {example.outcomes[route]} }}]',
+        *(line for step in steps for line in (*(["[[fixture.step]]"] if len(steps) > 1 else []), *step)),
     )
     (folder / "contract.toml").write_text("\n".join(lines), encoding="utf-8")
     (fixture,) = read_fixtures(folder)

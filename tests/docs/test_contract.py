@@ -19,10 +19,10 @@ from conformance.pytest_plugin.items import Workshop
 PAGE = (DOCS / "contract.md").read_text(encoding="utf-8")
 RULES = read_rules(PAGE)
 RUNS = [(example, route) for rule in RULES for example in rule.examples for route in example.outcomes]
-ROUTES = {route.id: route for route in load_catalog(["full"]).routes}
+ROUTES = {route.id: route for route in load_catalog(["full", "sessions"]).routes}
 FIXTURES = load_catalog(["full", "windows"]).fixtures
 
-LAST_PUBLISHED = {1: 3, 2: 4, 3: 9, 4: 3, 5: 3, 6: 5, 7: 4, 8: 3, 9: 3, 10: 2}
+LAST_PUBLISHED = {1: 3, 2: 4, 3: 9, 4: 3, 5: 3, 6: 5, 7: 4, 8: 3, 9: 3, 10: 2, 11: 5}
 """Section -> its last rule. People may have cited them: more may come behind, and none may go or change its meaning."""
 
 
@@ -115,6 +115,28 @@ def test_an_example_that_is_wrong_is_caught(
     assert said in result.reason
 
 
+SESSION = GOOD.replace("exit 7\n", "leak=7\n#---- next body ----\nexit $leak\n").replace(
+    '`exit = 7, stdout = "hello\\n"` on sh-command', '`exit = 0, stdout = "hello\\n"`, then `exit = 7` on bash-session'
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sessions are held on POSIX")
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("leak=7", "leak=7", ""),
+        ("leak=7", "leak=0", "Step 2 of 2: expected exited(7), came exited(0)"),
+        ("`exit = 0, ", "`exit = 42, ", "Step 1 of 2: expected exited(42), came exited(0)"),
+    ],
+)
+def test_an_example_of_two_bodies_is_handed_to_one_session(
+    before: str, after: str, said: str, workshop: Workshop, tmp_path: Path
+) -> None:
+    result = run(only_example(SESSION.replace(before, after)), "bash-session", workshop, tmp_path)
+    assert result.kind is (ResultKind.FAIL if said else ResultKind.PASS)
+    assert said in result.reason
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -126,6 +148,7 @@ def test_an_example_that_is_wrong_is_caught(
         ("Gives", "It gives", "example 1.1-1"),
         (" on sh-command", " in sh-command", "example 1.1-1"),
         ("sh-command.\n", "sh-command; and 0 elsewhere.\n", "'and 0 elsewhere' is not of the form"),
+        ("exit 7\n", "exit 7\n#---- next body ----\nexit 0\n", "tells of 1 bodies, and there are 2"),
     ],
 )
 def test_a_page_that_says_less_than_it_must_is_refused(before: str, after: str, said: str) -> None:
