@@ -22,7 +22,7 @@ launcher with `conformance try --fixture ID`, and you know whether you have it t
 and its source.
 """
 BEYOND = """
-## What a one-shot launch on Linux cannot show
+## What no route on Linux can show
 
 | kind of fault | why not here | reports |
 |---|---|---|
