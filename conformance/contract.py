@@ -6,17 +6,9 @@ import errno
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from conformance.condition import Facts
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
-from conformance.model import (
-    Case,
-    Deviation,
-    EnvironmentKey,
-    Expectation,
-    Facts,
-    ObservedPattern,
-    Started,
-    Step,
-)
+from conformance.model import Case, Deviation, EnvironmentKey, Expectation, ObservedPattern, Started, Step
 from conformance.observation import CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.precedence import deviation_for

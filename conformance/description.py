@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from conformance.model import ONE_SHOT, Condition, Deviation, Expectation, Fixture, Route, Step
+from conformance.condition import Condition
+from conformance.model import ONE_SHOT, Deviation, Expectation, Fixture, Route, Step
 from conformance.payload import Literal, Payload
 from conformance.status import status_to_json
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.campaign import local_runner
+from conformance.condition import Condition
 from conformance.errors import HarnessError, InterruptedRunError
-from conformance.model import Condition, Deadline, Expectation, Origin, Route, Seconds, Step
+from conformance.model import Deadline, Expectation, Origin, Route, Seconds, Step
 from conformance.payload import EMPTY
 from conformance.process import CancelledError
 from conformance.routes import open_executor

@@ -13,6 +13,7 @@ from typing import Any
 import conformance
 from conformance.campaign import describe_environment
 from conformance.catalog import Catalog, covers
+from conformance.condition import Condition, Facts
 from conformance.contract import Terms, departs, discrepancies, facts_of, pattern_text
 from conformance.description import (
     describe_condition,
@@ -23,7 +24,7 @@ from conformance.description import (
 )
 from conformance.engine import terms_of
 from conformance.errors import CatalogError, ShellError
-from conformance.model import ONE_SHOT, Case, Condition, Deviation, Expectation, Facts, Route, Started, Step
+from conformance.model import ONE_SHOT, Case, Deviation, Expectation, Route, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
-from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
-
+from conformance.condition import Condition
 from conformance.payload import Payload
 from conformance.status import ExitStatus
 
@@ -30,50 +28,6 @@ class Origin:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a case before it runs: the things that a condition may ask about."""
-
-    os: str
-    dialect: str
-    shell: str
-    version: str
-    runner: str
-    judged_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """The `when` of an expectation or a deviation; an absent key asks for nothing."""
-
-    os: str | None = None
-    dialect: str | None = None
-    shell: str | None = None
-    version: str | None = None
-    runner: str | None = None
-    judged_by: str | None = None
-
-    @property
-    def keys(self) -> int:
-        """How many keys are present: the more, the more specific."""
-        return sum(getattr(self, field_.name) is not None for field_ in fields(self))
-
-    def matches(self, facts: Facts) -> bool:
-        """Tell whether every key that is present agrees with `facts`."""
-        return all(
-            wanted is None
-            or (_version_in(facts.version, wanted) if name == "version" else getattr(facts, name) == wanted)
-            for name, wanted in ((field_.name, getattr(self, field_.name)) for field_ in fields(self))
-        )
-
-
-def _version_in(version: str, specifiers: str) -> bool:
-    try:
-        return SpecifierSet(specifiers).contains(Version(version), prereleases=True)
-    except InvalidVersion:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

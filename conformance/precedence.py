@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from conformance.condition import Facts
 from conformance.errors import CatalogError
-from conformance.model import Deviation, Expectation, Facts
+from conformance.model import Deviation, Expectation
 
 Statement = TypeVar("Statement", Expectation, Deviation)
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.condition import Condition, Facts
 from conformance.errors import CatalogError
-from conformance.model import Condition, Deviation, Expectation, Facts, ObservedPattern, Origin
+from conformance.model import Deviation, Expectation, ObservedPattern, Origin
 from conformance.precedence import deviation_for, expectation_for
 from conformance.status import Exited
 

@@ -11,8 +11,9 @@ from typing import Any
 from conformance.catalog.positions import Position
 from conformance.catalog.source import SourceFile, read_source
 from conformance.catalog.values import condition_in, status_in
+from conformance.condition import Facts
 from conformance.errors import CatalogError
-from conformance.model import Expectation, Facts, Fixture, Origin, Seconds, Sighting, Started, Step
+from conformance.model import Expectation, Fixture, Origin, Seconds, Sighting, Started, Step
 from conformance.payload import Payload, payload_from_toml
 from conformance.precedence import expectation_for
 from conformance.template import Placeholder, placeholders

@@ -7,8 +7,9 @@ from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from conformance.condition import Condition
 from conformance.errors import CatalogError
-from conformance.model import Condition, Origin
+from conformance.model import Origin
 from conformance.status import Exited, ExitStatus, FailedToStart, Signalled, TimedOut
 
 # The signals that have the same number on Linux and macOS; a fixture that names another would not be portable.

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.model import Condition, Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
+from conformance.condition import Condition
+from conformance.model import Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
 from conformance.observation import (
     CapturedStream,
     Discrepancy,

@@ -13,7 +13,8 @@ import pytest
 from result_lines import codes, line, silent_line, without
 
 from conformance.catalog import Catalog, load_catalog, matrix_names
-from conformance.model import Facts, Route
+from conformance.condition import Facts
+from conformance.model import Route
 from conformance.observation import ResultKind
 from conformance.precedence import expectation_for
 from conformance.report.findings import judge_run

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.catalog import Catalog, load_catalog
+from conformance.condition import Condition
 from conformance.errors import HarnessError, UsageError
-from conformance.model import Condition, Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
+from conformance.model import Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
 from conformance.observation import (
     CapturedStream,
     Difference,

@@ -14,8 +14,9 @@ import pytest
 from conftest import REPORT_ENVIRONMENT, report_schema, valid_lines
 
 from conformance.catalog import load_catalog
+from conformance.condition import Condition
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
-from conformance.model import Condition, Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
+from conformance.model import Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
 from conformance.observation import (
     CapturedStream,
     Difference,
