@@ -18,6 +18,8 @@ from conformance.runners import Runner
 
 _SECONDS_BY_DIALECT = {"pwsh": 0.5, "powershell5": 1.0, "cmd": 0.1}
 _SECONDS_OF_A_SMALL_SHELL = 0.01
+_BODIES_FOR_A_START = 40
+"""How many more bodies a session performs in the time that its shell takes to start."""
 _RESPONSE_SECONDS = 0.2 if sys.platform == "win32" else None
 """How long the main thread may wait at a time; on Windows it hears of Ctrl-C only between two waits."""
 
@@ -29,7 +31,9 @@ def usable_processors() -> int:
 
 def expected_seconds(case: Case) -> float:
     """Return about how long `case` takes; a fixture with a deadline hangs until then."""
-    return (case.fixture.deadline or 0.0) + _SECONDS_BY_DIALECT.get(case.dialect, _SECONDS_OF_A_SMALL_SHELL)
+    start = _SECONDS_BY_DIALECT.get(case.dialect, _SECONDS_OF_A_SMALL_SHELL)
+    bodies = sum(step.times for step in case.fixture.steps)
+    return (case.fixture.deadline or 0.0) + start * (1 + (bodies - 1) / _BODIES_FOR_A_START)
 
 
 def run_cases(

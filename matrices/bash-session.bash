@@ -6,7 +6,8 @@
 # `ID exited STATUS`. FOLDER holds the body, its environment (`NAME=VALUE`, each ended by NUL) and three named pipes.
 #
 # What a body leaves in the shell is there for the next: that is what a persistent shell is kept for. Redirections of
-# `eval` last as long as the body, and bash keeps the descriptors that they hide out of the reach of every child.
+# `eval` last as long as the body, and bash keeps the descriptors that they hide out of the reach of every child; a body
+# that itself writes to 10 and above, where bash keeps them, can still break the session.
 
 exec 3<&0 4>&1 </dev/null >/dev/null
 while IFS=' ' builtin read -r -u 3 __id __folder __directory; do
