@@ -17,9 +17,9 @@ import psutil
 from bench.cases import NoNatives
 from bench.measure import Figure, Timed, paired, spread
 from conformance.campaign import local_runner
-from conformance.catalog import load_catalog
+from conformance.catalog import Catalog, load_catalog
 from conformance.engine import DEADLINE_SECONDS, LINGER_SECONDS, terms_of
-from conformance.model import Deadline, Seconds
+from conformance.model import Case, Deadline, Fixture, Seconds
 from conformance.routes import open_executor
 from conformance.runners.local import LocalRunner, child_environment
 from conformance.runners.natives import rendered_body
@@ -103,7 +103,7 @@ def memory() -> Figure:
 def _performing(runner: LocalRunner, route: str) -> Iterator[Perform]:
     """Return what performs the body once on `route`, by its executor and with all that is looked at."""
     catalog = load_catalog(["sessions"])
-    case = next(case for case in catalog.cases() if (case.fixture.id, case.route.id) == (FIXTURE, route))
+    case = Case(_fixture(catalog), next(each for each in catalog.routes if each.id == route))
     (expectation,) = terms_of(catalog, case, runner.environment_key(case.route)).expectations
     (step,) = case.fixture.steps
     deadline = Deadline(Seconds(DEADLINE_SECONDS), None, Seconds(LINGER_SECONDS))
@@ -124,7 +124,7 @@ def _bare_bash(runner: LocalRunner) -> Iterator[Perform]:
     The body is sent as a line on its standard input; what it prints comes through a pipe, and its status, which tells
     that it has ended, through another.
     """
-    (fixture,) = [fixture for fixture in load_catalog(["core"]).fixtures if fixture.id == FIXTURE]
+    fixture = _fixture(load_catalog(["core"]))
     status, bash_status = os.pipe()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
@@ -157,6 +157,10 @@ def _bare_bash(runner: LocalRunner) -> Iterator[Perform]:
 
         yield perform
         bash.stdin.close()
+
+
+def _fixture(catalog: Catalog) -> Fixture:
+    return next(fixture for fixture in catalog.fixtures if fixture.id == FIXTURE)
 
 
 def _median(perform: Perform, bodies: int) -> Timed:
