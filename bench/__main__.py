@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from bench import cases, whole
+from bench import cases, sessions, whole
 from bench.measure import Figure
 from conformance.errors import ShellError
 
@@ -17,6 +17,10 @@ MEASURES: Mapping[str, Callable[[], Figure]] = {
     "bash-1": partial(cases.bash, 1),
     "bash-2": partial(cases.bash, 2),
     "pwsh": partial(cases.pwsh, 2),
+    "session-bash": sessions.bash,
+    "session-pwsh": sessions.pwsh,
+    "session-pwsh-reused": sessions.pwsh_reused,
+    "session-memory": sessions.memory,
     "bats": cases.bats,
     "pytest": cases.pytest_item,
     "version": whole.version,

@@ -107,6 +107,7 @@ class Exchange:
         """
         self._watch(())
         self._stop_sending()
+        self._turn(0)  # mostly everything has ended by now, and what is left has to be looked for only once
         while True:
             if cancellation.thrown:
                 raise CancelledError

@@ -9,8 +9,8 @@ import sys
 import time
 from contextlib import ExitStack, suppress
 from functools import partial
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
 import psutil
 
@@ -184,14 +184,14 @@ class _NamedPipes:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = str(folder)
         self._stack = ExitStack()
 
     def __enter__(self) -> _NamedPipes:
         with ExitStack() as stack:
             self.stdout, self.stderr = (stack.enter_context(self._reader(name)) for name in ("stdout", "stderr"))
             self._keeper = stack.enter_context(self._reader("stdin"))
-            self.stdin = stack.enter_context(_opened(self._folder / "stdin", os.O_WRONLY))
+            self.stdin = stack.enter_context(_opened(f"{self._folder}/stdin", os.O_WRONLY))
             self._stack = stack.pop_all()
         return self
 
@@ -202,11 +202,11 @@ class _NamedPipes:
         """Let go of the reader of `stdin`."""
         self._keeper.close()
 
-    def _reader(self, name: str) -> IO[bytes]:
-        path = self._folder / name
+    def _reader(self, name: str) -> FileIO:
+        path = f"{self._folder}/{name}"
         os.mkfifo(path, 0o600)
         return _opened(path, os.O_RDONLY)
 
 
-def _opened(path: Path, flags: int) -> IO[bytes]:
-    return os.fdopen(os.open(path, flags | os.O_NONBLOCK), "rb" if flags == os.O_RDONLY else "wb", buffering=0)
+def _opened(path: str, flags: int) -> FileIO:
+    return FileIO(os.open(path, flags | os.O_NONBLOCK), "rb" if flags == os.O_RDONLY else "wb")

@@ -44,7 +44,8 @@ def _may_have_children(leader: int) -> bool:
     if sys.platform != "linux":
         return True
     try:
-        return any(path.read_bytes() for path in Path(f"/proc/{leader}/task").glob("*/children"))
+        threads = os.listdir(f"/proc/{leader}/task")  # noqa: PTH208 - a Path costs as much again
+        return any(_children_of_thread(f"/proc/{leader}/task/{thread}") for thread in threads)
     except FileNotFoundError:
         return True
 
@@ -78,10 +79,14 @@ def _own_children() -> list[int]:
     It is the main thread to which Linux hands the orphans of a subreaper (`find_alive_thread` in kernel/exit.c).
     """
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as children:  # noqa: PTH123 - a Path costs as much again
-            return [int(child) for child in children.read().split()]
+        return [int(child) for child in _children_of_thread(f"/proc/self/task/{os.getpid()}").split()]
     except FileNotFoundError:
         return [child.pid for child in psutil.Process().children()]
+
+
+def _children_of_thread(folder: str) -> bytes:
+    with open(f"{folder}/children", "rb", buffering=0) as children:  # noqa: PTH123 - as above
+        return children.read()
 
 
 def _belongs(process: psutil.Process, leader: int, launches: Iterable[Launch]) -> bool:

@@ -216,7 +216,6 @@ def test_what_a_body_left_running_writes_comes_in_the_answer_to_a_later_one(ask:
         ("echo out; exit 7", Exited(7)),
         ("echo out; exec sh -c 'exit 42'", Exited(42)),
         ("echo out; ulimit -c 0; kill -KILL $$", Signalled(9)),
-        ("echo out; exec </dev/null; false", Exited(1)),
     ],
 )
 def test_a_shell_that_ends_instead_has_its_own_status(
