@@ -94,7 +94,8 @@ namespace PwshSession
                 code = Run(body);
                 state.Restore();
             }
-            channel.Reply($"{id} exited {code}{(Environment.WorkingSet > MostBytes ? " last" : "")}\n");
+            var last = runspaces.Spent || Environment.WorkingSet > MostBytes;
+            channel.Reply($"{id} exited {code}{(last ? " last" : "")}\n");
         }
 
         int Run(string body)
@@ -188,6 +189,9 @@ namespace PwshSession
         public abstract Runspace Take();
         public abstract void GiveBack(Runspace runspace);
 
+        /// <summary>Whether there is none for a further body.</summary>
+        public virtual bool Spent => false;
+
         protected Runspace Open()
         {
             var runspace = RunspaceFactory.CreateRunspace(host, initial);
@@ -220,8 +224,6 @@ namespace PwshSession
         public override Runspace Take()
         {
             kept ??= Open();
-            if (kept.RunspaceStateInfo.State != RunspaceState.Opened)
-                throw new BrokenSessionException("a body closed the runspace that the next one was to use");
             ModulePath.Apply();
             var proxy = kept.SessionStateProxy;
             proxy.Path.SetLocation(WildcardPattern.Escape(Environment.CurrentDirectory));
@@ -230,9 +232,11 @@ namespace PwshSession
             return kept;
         }
 
+        public override bool Spent => kept.RunspaceStateInfo.State != RunspaceState.Opened;     // a body has closed it
+
         public override void GiveBack(Runspace runspace)
         {
-            if (runspace.RunspaceStateInfo.State != RunspaceState.Opened)
+            if (Spent)
                 return;
             runspace.SessionStateProxy.InvokeCommand.PreCommandLookupAction = null;
             PSObject.AsPSObject(runspace.SessionStateProxy.GetVariable("Host")).Methods.Remove("SetShouldExit");

@@ -90,7 +90,7 @@ def test_what_nothing_documents(kind: ResultKind, provisional: bool, state: str,
 def test_no_route_is_blamed_for_a_shell_that_fails(kind: ResultKind, core: Catalog) -> None:
     loses = result("native-codes/native-7/pwsh-file", ResultKind.DEVIATES)
     found = judged(core, result("bytes/echo-1m/pwsh-preserving", kind), loses)
-    routes = [f"route/pwsh-{name}" for name in ("command", "file", "epilogue", "preserving")]
+    routes = [f"route/pwsh-{name}" for name in ("command", "file", "epilogue", "preserving", "session")]
     assert states(found) == {"smoke/pwsh": "broken", **dict.fromkeys(routes, "not-tried")}
     assert exit_code(found.values()) == 3
 
@@ -105,7 +105,7 @@ def test_a_shell_that_is_missing_takes_its_routes_along(core: Catalog) -> None:
     found = judged(core, shells=["bash"])
     assert {id_ for id_ in found if id_.startswith("smoke/")} == {"smoke/bash"}
     tried = {id_ for id_, finding in found.items() if finding.state is not State.NOT_TRIED}
-    assert tried == {"smoke/bash", "route/bash-command", "route/bash-file"}
+    assert tried == {"smoke/bash", "route/bash-command", "route/bash-file", "route/bash-session"}
 
 
 def run_with_miniature(folder: Path, miniature: str, deviation: str) -> dict[str, Finding]:
