@@ -14,8 +14,8 @@ import psutil
 
 from conformance.observation import StdinRecord
 from conformance.payload import Payload
+from conformance.process import exits
 from conformance.process.deadline import Deadline
-from conformance.process.exits import Ending
 from conformance.process.launch import Cancellation, CancelledError
 from conformance.status import ExitStatus, TimedOut
 from conformance.witness import CHUNK_BYTES
@@ -47,7 +47,7 @@ class Traffic:
 class Exchange:
     """Exchanges bytes with a body until both sides are done."""
 
-    def __init__(self, traffic: Traffic, ending: Ending, rest: Callable[[], list[psutil.Process]]) -> None:
+    def __init__(self, traffic: Traffic, ending: exits.Ending, rest: Callable[[], list[psutil.Process]]) -> None:
         """`ending` tells of the end of the body, `rest` what of its tree still runs then."""
         self._stdin, self._payload = traffic.stdin, traffic.payload
         self._sinks = dict(traffic.sinks)

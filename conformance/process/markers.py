@@ -14,13 +14,11 @@ import psutil
 from conformance.model import Seconds
 from conformance.observation import StdinRecord
 from conformance.payload import Literal
-from conformance.process import tree
+from conformance.process import exchange, server, tree
 from conformance.process.capture import Capture
 from conformance.process.deadline import Deadline
-from conformance.process.exchange import DRAIN_SECONDS, Exchange, Traffic
 from conformance.process.launch import Completed, Launch
 from conformance.process.leftovers import describe
-from conformance.process.server import Server
 from conformance.process.talk import Markers
 from conformance.status import Exited, ExitStatus, NotReported, TimedOut
 
@@ -32,34 +30,34 @@ LAST_CODE = 0xFFFFFFFF
 SHOWN_BYTES = 80
 
 
-def perform(session: Server, launch: Launch, talk: Markers) -> Completed:
+def perform(session: server.Server, launch: Launch, talk: Markers) -> Completed:
     """Have `session` perform the body of `launch`; raises CancelledError."""
     started = time.monotonic()
     stdout, stderr = Capture(launch.stdout), Capture(launch.stderr)
     answer = _Answer(session, talk, stdout)
-    traffic = Traffic(
+    traffic = exchange.Traffic(
         _copy(session.requests, "wb"),
         Literal(talk.request),
         {_copy(session.replies, "rb"): answer, _copy(session.messages, "rb"): stderr},
     )
-    with Exchange(traffic, answer, partial(tree.rest, session.pid, session.launch, launch)) as exchange:
+    with exchange.Exchange(traffic, answer, partial(tree.rest, session.pid, session.launch, launch)) as flow:
         leftovers: list[psutil.Process] = []
         try:
-            status = exchange.until_end(Deadline(launch, started), session.cancellation)
+            status = flow.until_end(Deadline(launch, started), session.cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
                 leftovers = tree.rest(session.pid, session.launch, launch)
             elif not answer.complete:
-                leftovers = exchange.linger(ended + launch.linger, session.cancellation)
+                leftovers = flow.linger(ended + launch.linger, session.cancellation)
                 status = answer.status() or status  # the marker may have come with the end
             described = describe(leftovers)
         finally:
             if not (answer.complete and session.serves):
                 session.end(launch)
         if session.serves:
-            exchange.leave()
+            flow.leave()
         else:
-            exchange.drain(time.monotonic() + DRAIN_SECONDS)
+            flow.drain(time.monotonic() + exchange.DRAIN_SECONDS)
     answer.finish()
     return Completed(
         status,
@@ -74,7 +72,7 @@ def perform(session: Server, launch: Launch, talk: Markers) -> Completed:
 class _Answer:
     """Finds the markers in what comes on stdout; as the ending of an exchange it tells when the last one has come."""
 
-    def __init__(self, session: Server, markers: Markers, output: Capture) -> None:
+    def __init__(self, session: server.Server, markers: Markers, output: Capture) -> None:
         self._session = session
         self._markers = markers
         self._output = output

@@ -12,11 +12,9 @@ import psutil
 
 from conformance.model import Seconds
 from conformance.observation import StdinRecord
-from conformance.process import tree
+from conformance.process import exchange, exits, tree
 from conformance.process.capture import Capture
 from conformance.process.deadline import Deadline
-from conformance.process.exchange import DRAIN_SECONDS, Exchange, Traffic
-from conformance.process.exits import watch_exit
 from conformance.process.launch import Cancellation, Completed, Launch
 from conformance.process.leftovers import describe
 from conformance.status import ExitStatus, FailedToStart, TimedOut
@@ -39,29 +37,29 @@ def run(launch: Launch, cancellation: Cancellation) -> Completed:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
-    traffic = Traffic(process.stdin, launch.stdin, {process.stdout: stdout, process.stderr: stderr})
+    traffic = exchange.Traffic(process.stdin, launch.stdin, {process.stdout: stdout, process.stderr: stderr})
     strays = partial(tree.strays, process.pid, launch)
-    with process, closing(watch_exit(process)) as ending, Exchange(traffic, ending, strays) as exchange:
+    with process, closing(exits.watch_exit(process)) as ending, exchange.Exchange(traffic, ending, strays) as flow:
         leftovers: list[psutil.Process] | None = None
         try:
-            status = exchange.until_end(Deadline(launch, started), cancellation)
+            status = flow.until_end(Deadline(launch, started), cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
                 leftovers = tree.rest(process.pid, launch)
             else:
-                leftovers = exchange.linger(ended + launch.linger, cancellation)
+                leftovers = flow.linger(ended + launch.linger, cancellation)
             described = describe(leftovers)
         finally:
             if leftovers != [] or isinstance(status, TimedOut):
-                exchange.strays |= tree.kill_tree(process.pid, launch)
-            tree.collect(process.pid, exchange.strays)
+                flow.strays |= tree.kill_tree(process.pid, launch)
+            tree.collect(process.pid, flow.strays)
             process.wait()
-        exchange.drain(time.monotonic() + DRAIN_SECONDS)
+        flow.drain(time.monotonic() + exchange.DRAIN_SECONDS)
     return Completed(
         status,
         stdout.finish(),
         stderr.finish(),
-        exchange.stdin_record,
+        flow.stdin_record,
         described,
         Seconds(round(ended - started, 6)),
     )

@@ -6,10 +6,8 @@ import os
 import sys
 from contextlib import suppress
 
-from conformance.process import tree
-from conformance.process.exits import watch_exit
+from conformance.process import exits, posix, tree
 from conformance.process.launch import Cancellation, Launch
-from conformance.process.posix import start
 from conformance.witness import CHUNK_BYTES
 
 assert sys.platform != "win32"
@@ -30,12 +28,12 @@ class Server:
         """Start the program of `launch`; raises OSError where the system refuses it."""
         self.cancellation = cancellation
         self.launch = launch
-        self._process = start(launch)
+        self._process = posix.start(launch)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self.requests, self.replies, self.messages = self._process.stdin, self._process.stdout, self._process.stderr
-        self.exit = watch_exit(self._process)
+        self.exit = exits.watch_exit(self._process)
         self.unread = b""
         self.retired = False
         self._said = b""

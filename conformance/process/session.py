@@ -6,9 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conformance.process import markers, swapped_streams
+from conformance.process import markers, server, swapped_streams
 from conformance.process.launch import Cancellation, Completed, Launch
-from conformance.process.server import Server
 from conformance.process.talk import Markers, Session, Talk
 
 assert sys.platform != "win32"
@@ -17,20 +16,20 @@ assert sys.platform != "win32"
 class PosixSession:
     """Hands bodies to one process. Attributes: `launch`, how it was started."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self.launch = server.launch
+    def __init__(self, process: server.Server) -> None:
+        self._process = process
+        self.launch = process.launch
 
     @property
     def serves(self) -> bool:
         """Whether a body can be handed over."""
-        return self._server.serves
+        return self._process.serves
 
     def perform(self, launch: Launch, talk: Talk) -> Completed:
         """Have the body that `talk` holds performed, as `launch` says; raises CancelledError."""
         if isinstance(talk, Markers):
-            return markers.perform(self._server, launch, talk)
-        return swapped_streams.perform(self._server, launch, talk)
+            return markers.perform(self._process, launch, talk)
+        return swapped_streams.perform(self._process, launch, talk)
 
 
 @contextmanager
@@ -39,8 +38,8 @@ def open_session(launch: Launch, cancellation: Cancellation) -> Iterator[Session
 
     Raises OSError where the system refuses to start it.
     """
-    server = Server(launch, cancellation)
+    process = server.Server(launch, cancellation)
     try:
-        yield PosixSession(server)
+        yield PosixSession(process)
     finally:
-        server.end()
+        process.end()

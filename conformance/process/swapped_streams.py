@@ -16,13 +16,11 @@ import psutil
 
 from conformance.model import Seconds
 from conformance.observation import StdinRecord
-from conformance.process import tree
+from conformance.process import exchange, server, tree
 from conformance.process.capture import Capture
 from conformance.process.deadline import Deadline
-from conformance.process.exchange import DRAIN_SECONDS, Exchange, Traffic
 from conformance.process.launch import CancelledError, Completed, Launch
 from conformance.process.leftovers import describe
-from conformance.process.server import Server
 from conformance.process.talk import SwappedStreams
 from conformance.status import LAST_8_BIT_CODE, Exited, ExitStatus, NotReported, TimedOut
 from conformance.witness import CHUNK_BYTES
@@ -34,7 +32,7 @@ LINE_BYTES = 1000
 SHOWN_CHARACTERS = 80
 
 
-def perform(session: Server, launch: Launch, talk: SwappedStreams) -> Completed:
+def perform(session: server.Server, launch: Launch, talk: SwappedStreams) -> Completed:
     """Have `session` perform the body of `launch`; raises CancelledError."""
     started = time.monotonic()
     deadline = Deadline(launch, started)
@@ -54,12 +52,14 @@ def perform(session: Server, launch: Launch, talk: SwappedStreams) -> Completed:
             return Completed(refusal, stdout, stderr, nothing, (), Seconds(round(time.monotonic() - started, 6)))
         pipes.are_open()
         session.forget_messages()
-        traffic = Traffic(pipes.stdin, launch.stdin, dict(zip((pipes.stdout, pipes.stderr), captures, strict=True)))
+        traffic = exchange.Traffic(
+            pipes.stdin, launch.stdin, dict(zip((pipes.stdout, pipes.stderr), captures, strict=True))
+        )
         return _performed(session, launch, traffic, replies, deadline, started, captures)
 
 
 def _hand_over(
-    session: Server, launch: Launch, talk: SwappedStreams, replies: _Replies, deadline: Deadline
+    session: server.Server, launch: Launch, talk: SwappedStreams, replies: _Replies, deadline: Deadline
 ) -> NotReported | None:
     """Send the request and wait until the session has taken it; return why it has not."""
     with suppress(BrokenPipeError):
@@ -88,41 +88,41 @@ def _hand_over(
 
 
 def _performed(
-    session: Server,
+    session: server.Server,
     launch: Launch,
-    traffic: Traffic,
+    traffic: exchange.Traffic,
     replies: _Replies,
     deadline: Deadline,
     started: float,
     captures: tuple[Capture, Capture],
 ) -> Completed:
     rest = partial(tree.rest, session.pid, session.launch, launch)
-    with Exchange(traffic, replies, rest) as exchange:
+    with exchange.Exchange(traffic, replies, rest) as flow:
         leftovers: list[psutil.Process] | None = None
         try:
-            status = exchange.until_end(deadline, session.cancellation)
+            status = flow.until_end(deadline, session.cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut | NotReported):
                 leftovers = rest()
             else:
-                leftovers = exchange.linger(ended + launch.linger, session.cancellation)
+                leftovers = flow.linger(ended + launch.linger, session.cancellation)
             described = describe(leftovers)
         finally:
             if not replies.told:
                 session.end(launch)
             elif leftovers != []:
-                exchange.strays |= tree.kill_rest(session.pid, session.launch, launch)
-            if exchange.strays and replies.told:
-                tree.collect_rest(session.pid, exchange.strays)
-        exchange.drain(time.monotonic() + DRAIN_SECONDS)
+                flow.strays |= tree.kill_rest(session.pid, session.launch, launch)
+            if flow.strays and replies.told:
+                tree.collect_rest(session.pid, flow.strays)
+        flow.drain(time.monotonic() + exchange.DRAIN_SECONDS)
     stdout, stderr = (capture.finish() for capture in captures)
-    return Completed(status, stdout, stderr, exchange.stdin_record, described, Seconds(round(ended - started, 6)))
+    return Completed(status, stdout, stderr, flow.stdin_record, described, Seconds(round(ended - started, 6)))
 
 
 class _Replies:
     """Reads what a session replies to one request; as the ending of an exchange it tells how the body ended."""
 
-    def __init__(self, session: Server, identity: str) -> None:
+    def __init__(self, session: server.Server, identity: str) -> None:
         self._session = session
         self._identity = identity
         self._closed = False

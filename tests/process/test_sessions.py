@@ -417,7 +417,7 @@ def test_the_last_words_of_a_session_may_come_before_it_is_asked(world: World) -
 
 def session_message(session: Session) -> str:
     assert isinstance(session, PosixSession)
-    return session._server.message()
+    return session._process.message()
 
 
 # Cancelling.

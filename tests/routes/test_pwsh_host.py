@@ -342,5 +342,5 @@ def test_a_session_of_no_further_use_says_that_this_was_the_last_body(machine: M
     with session.started(body) as request:
         request.feed(b"")
         # The closing may or may not come in time to stop the body.
-        assert session.reply() in (f"{request.id} exited {code} last" for code in (0, 1))
+        assert session.reply() in [f"{request.id} exited {code} last" for code in (0, 1)]
     assert session.close() == (0, b"", "")
