@@ -17,7 +17,7 @@ import pytest
 
 from conformance.catalog import Catalog, load_catalog
 from conformance.engine import terms_of
-from conformance.model import Case, EnvironmentKey
+from conformance.model import ONE_SHOT, Case, EnvironmentKey
 from conformance.status import Exited, ExitStatus, Signalled
 from conformance.template import Placeholder, render
 
@@ -112,6 +112,8 @@ def launched(case: Case) -> tuple[str, str] | None:
 
     None where the table has no such mode, or knows nothing of the surroundings.
     """
+    if case.route.kind != ONE_SHOT:
+        return None
     (step,) = case.fixture.steps
     body = step.bodies["pwsh"]
 

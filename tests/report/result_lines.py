@@ -51,6 +51,7 @@ def line(
             missed if found else ResultKind.PASS,
             "why",
             provisional=provisional,
+            status=came,
             expected=expected,
             discrepancies=tuple(Discrepancy(subject, "", meaning) for subject, meaning in found.items()),
             deviation=deviation,

@@ -21,7 +21,7 @@ from conformance.catalog import Catalog, load_catalog
 from conformance.contract import Terms
 from conformance.engine import terms_of
 from conformance.errors import UsageError
-from conformance.model import Case
+from conformance.model import ONE_SHOT, Case
 from conformance.repro import recipe_of
 from conformance.repro.bash_words import quoted
 from conformance.status import Signalled
@@ -47,7 +47,8 @@ def drawn(catalog: Catalog, strata: Mapping[str, tuple[int, Predicate]], seed: i
 def on(*shells: str) -> Predicate:
     """Let the cases through whose body one of `shells` runs, and that their route can express."""
     return lambda case, terms: (
-        case.route.shells[0] in shells
+        case.route.kind == ONE_SHOT
+        and case.route.shells[0] in shells
         and not (case.route.stdin and (case.fixture.steps[0].stdin.length or "stdin" in case.fixture.steps[0].wiring))
     )
 
