@@ -227,7 +227,7 @@ def test_a_body_that_is_too_long_for_argv_can_be_documented(tmp_path: Path) -> N
 
 EXIT_7 = "exit-codes/exit-7"
 DENY = "bytes/deny-json-exit-2"
-READ = "bytes/stdin-64k-read"
+READ = "bytes/stdin-64k-plus-1-read"
 DOCUMENTED_STATUS = f'fixtures = ["{EXIT_7}"]\nobserved.exit = 1'
 SWAPPED = """\
 fixtures = ["bytes/deny-json-exit-2"]

@@ -168,6 +168,13 @@ def test_output_into_a_pipe_is_utf_8_whatever_the_code_page(tmp_path: Path) -> N
     assert "\N{CHECK MARK} \N{LEFT DOUBLE QUOTATION MARK}refuse" in completed.stdout
 
 
+def test_sessions_are_unavailable_and_their_shell_is_not_missed(tmp_path: Path) -> None:
+    _, results = report_of(tmp_path, "-k", "exit-codes/exit-7/bash-*")
+    session = results["exit-codes/exit-7/bash-session"]
+    assert (session["result"], results["exit-codes/exit-7/bash-file"]["result"]) == ("unavailable", "pass")
+    assert session["reason"].startswith("a session swaps the POSIX descriptors")
+
+
 def test_a_report_has_plain_line_ends_and_nothing_private(tmp_path: Path) -> None:
     home = tmp_path / "home of Jane"
     (home / "bin").mkdir(parents=True)

@@ -11,7 +11,7 @@ from typing import Any
 from conformance.catalog import Catalog, covers
 from conformance.contract import facts_of
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
-from conformance.model import EnvironmentKey
+from conformance.model import ONE_SHOT, EnvironmentKey
 from conformance.observation import gates
 from conformance.report.agreement import disagreements
 from conformance.report.fingerprint import misstated
@@ -47,9 +47,18 @@ def _unused_deviations(ran: Mapping[str, Line], catalog: Catalog) -> list[str]:
 
 
 def missing_shells(lines: Iterable[Line], catalog: Catalog) -> list[str]:
-    """Return the shells that the matrices require, that these cases need, and that were not there."""
-    unavailable = {line["route"] for line in lines if line["result"] == "unavailable"}
-    needed = {shell for route in catalog.routes if route.id in unavailable for shell in route.shells}
+    """Return the shells that the matrices require, that these cases need, and that were not there.
+
+    Where it is only sessions that cannot be held, the shell was found, and its version is known.
+    """
+    unavailable = {line["route"]: line["environment"] for line in lines if line["result"] == "unavailable"}
+    needed = {
+        shell
+        for route in catalog.routes
+        if route.id in unavailable
+        and (route.kind == ONE_SHOT or EnvironmentKey.parse(unavailable[route.id]).version == "unknown")
+        for shell in route.shells
+    }
     return sorted(needed & catalog.required)
 
 

@@ -11,7 +11,7 @@ import conformance
 from conformance.contract import Terms, pattern_text
 from conformance.engine import DEADLINE_SECONDS, LINGER_SECONDS
 from conformance.errors import UsageError
-from conformance.model import Case, EnvironmentKey, Started
+from conformance.model import ONE_SHOT, Case, EnvironmentKey, Started
 from conformance.payload import Payload, sha256
 from conformance.routes.expressible import why_inexpressible
 from conformance.routes.texts import EXTENSIONS
@@ -77,7 +77,7 @@ def recipe_of(
     Raises UsageError where no script can show the case.
     """
     route, (step, *more) = case.route, case.fixture.steps
-    if route.kind != "one-shot" or more:
+    if route.kind != ONE_SHOT or more:
         raise UsageError(f"{case.id} is more than one launch of a shell, which no script shows. Use `explain` on it.")
     reason = why_inexpressible(route, step)
     if reason is not None:

@@ -919,6 +919,13 @@ def test_pwsh_that_is_missing(option: tuple[str, ...], code: int, path_without_p
     assert ("pwsh is required and missing" in finished.err) == (code == 3)
 
 
+def test_pwsh_that_is_missing_is_missed_by_a_session_alone(path_without_pwsh: str, tmp_path: Path) -> None:
+    selection = ("-k", "exit-codes/exit-7/pwsh-session")
+    finished = run_cli("run", *selection, env={"PATH": path_without_pwsh}, cwd=tmp_path)
+    assert finished.code == 3
+    assert "pwsh is required and missing" in finished.err
+
+
 def test_missing_pwsh_does_not_matter_where_it_is_not_needed(path_without_pwsh: str, tmp_path: Path) -> None:
     finished = run_cli("run", "-k", "exit-codes/exit-7/bash-command", env={"PATH": path_without_pwsh}, cwd=tmp_path)
     assert finished.code == 0
