@@ -53,7 +53,7 @@ def perform(session: server.Server, launch: Launch, talk: Markers) -> Completed:
             described = describe(leftovers)
         finally:
             if not (answer.complete and session.serves):
-                session.end(launch)
+                session.end(launch, strays=flow.strays)
         if session.serves:
             flow.leave()
         else:

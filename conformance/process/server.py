@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 
 from conformance.process import exits, posix, tree
@@ -66,12 +67,15 @@ class Server:
         self.listen()
         self._said = b""
 
-    def end(self, *launches: Launch) -> None:
-        """Kill the session, with all that the bodies of `launches` left behind, where that has not been done yet."""
+    def end(self, *launches: Launch, strays: Collection[int] = ()) -> None:
+        """Kill the session, with all that the bodies of `launches` left behind, where that has not been done yet.
+
+        `strays` are the pids that were seen of what they left, and may have ended since.
+        """
         if self._ended:
             return
         self._ended = True
-        tree.collect(self.pid, tree.kill_tree(self.pid, self.launch, *launches))
+        tree.collect(self.pid, {*strays, *tree.kill_tree(self.pid, self.launch, *launches)})
         self.exit.close()
         with self._process:  # which closes its pipes
             pass

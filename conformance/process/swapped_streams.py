@@ -109,7 +109,7 @@ def _performed(
             described = describe(leftovers)
         finally:
             if not replies.told:
-                session.end(launch)
+                session.end(launch, strays=flow.strays)
             elif leftovers != []:
                 flow.strays |= tree.kill_rest(session.pid, session.launch, launch)
             if flow.strays and replies.told:
