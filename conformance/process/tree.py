@@ -127,13 +127,20 @@ def kill_tree(leader: int, *launches: Launch) -> set[int]:
 
 
 def kill_rest(leader: int, *launches: Launch) -> set[int]:
-    """Kill what `rest` finds until there is nothing more, and return the pids."""
+    """Kill what `rest` finds until it finds nothing more, twice in a row, and return the pids.
+
+    One look may miss a process whose parent dies meanwhile: it has left one list and does not stand on the other yet.
+    """
     seen: set[int] = set()
     end = time.monotonic() + DEATH_SECONDS
-    while (remaining := rest(leader, *launches)) and time.monotonic() < end:
-        seen.update(process.pid for process in remaining)
-        _kill(remaining)
-        time.sleep(POLL_SECONDS)
+    looks_in_vain = 0
+    while looks_in_vain < 2 and time.monotonic() < end:
+        remaining = rest(leader, *launches)
+        looks_in_vain = 0 if remaining else looks_in_vain + 1
+        if remaining:
+            seen.update(process.pid for process in remaining)
+            _kill(remaining)
+            time.sleep(POLL_SECONDS)
     return seen
 
 
@@ -150,12 +157,24 @@ def collect(leader: int, pids: Iterable[int]) -> None:
 
 
 def collect_rest(leader: int, pids: Iterable[int]) -> None:
-    """Collect the dead of the tree of `leader`, which may still run: those of its session, and `pids`."""
+    """Collect the dead of the tree of `leader`, which may still run: those of its session, and `pids`.
+
+    When one is collected, its own dead may have become the harness's children; so it is tried until there are no more.
+    """
     if sys.platform == "linux":
-        for pid in {*pids, *_own_zombies_in_session(leader)}:
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(pid, os.WNOHANG) == (0, 0) and _is_dying(pid):
-                    time.sleep(POLL_SECONDS)
+        while any(_collected(pid) for pid in {*pids, *_own_zombies_in_session(leader)}):
+            pass
+
+
+def _collected(pid: int) -> bool:
+    """Collect a dead or dying child of the harness, and tell whether there was one."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(pid, os.WNOHANG) == (0, 0):
+            if not _is_dying(pid):
+                return False
+            time.sleep(POLL_SECONDS)
+        return True
+    return False
 
 
 def _is_dying(pid: int) -> bool:

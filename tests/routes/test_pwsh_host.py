@@ -85,7 +85,7 @@ def test_errors_are_shown_as_in_a_process_of_its_own(
     ("body", "status"),
     [
         ("[Environment]::Exit(7)", 7),
-        ("kill -9 $PID; Start-Sleep 60", -9),
+        ('sh -c "kill -9 $PID"; Start-Sleep 60', -9),
         ("Stop-Process -Id $PID; Start-Sleep 60", -9),
     ],
 )
