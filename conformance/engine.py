@@ -16,6 +16,7 @@ from conformance.observation import Observation, Result, ResultKind, StepObserva
 from conformance.precedence import expectation_for
 from conformance.process import CancelledError
 from conformance.routes import Executor
+from conformance.routes.expressible import why_skipped
 from conformance.runners import Place, Runner
 from conformance.runners.local import public_path
 from conformance.shells import MissingShellError
@@ -53,6 +54,9 @@ class Engine:
             return Result(case.id, key, kind, public_path(reason))
         try:
             terms = terms_of(self._catalog, case, key)
+            skipped = why_skipped(case)
+            if skipped is not None:
+                return Result(case.id, key, ResultKind.SKIPPED, skipped)
             return self._judged(case, terms, key)
         except (CancelledError, CatalogError):
             raise

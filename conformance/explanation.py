@@ -29,7 +29,7 @@ from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import encode_bytes, result_line
-from conformance.routes.expressible import why_inexpressible
+from conformance.routes.expressible import why_skipped
 from conformance.runners import Runner
 from conformance.runners.local import documented_environment, public_path
 from conformance.runners.recording import LaunchRecord
@@ -236,7 +236,7 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
             except CatalogError:  # a tie is told when that case is run
                 continue
             wanted = terms.expectations[-1].status
-            skipped = _skipped(other)
+            skipped = why_skipped(other)
             yield {
                 "case": other.id,
                 "environment": str(key),
@@ -249,10 +249,6 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
                 "keeps": terms.deviation is None and skipped is None,
                 "provisional": terms.provisional,
             }
-
-
-def _skipped(case: Case) -> str | None:
-    return next(filter(None, (why_inexpressible(case.route, step) for step in case.fixture.steps)), None)
 
 
 def _available(case: Case, runner: Runner) -> bool:

@@ -61,6 +61,15 @@ def test_cases_share_a_session_that_gives_each_body_a_new_start(opened: Callable
     assert psutil.pid_exists(*first), "it waits for the next"
 
 
+def test_a_case_that_is_skipped_ends_no_session(opened: Callable[..., Execute]) -> None:
+    closed = fixture("c", step("exit 7", 7)).replace("[[fixture.step]]\n", "").replace("fixture.step.", "fixture.")
+    closed = closed.replace("body.sh", 'wiring = { stderr = "closed" }\nbody.sh')
+    run = opened(session_route(FRESH, state="fresh"), *TELLS, closed)
+    first = pids(run("t/a/r"))
+    assert run("t/c/r").kind is ResultKind.SKIPPED
+    assert pids(run("t/a/r")) == first
+
+
 def test_cases_share_no_session_that_keeps_state(opened: Callable[..., Execute]) -> None:
     run = opened(session_route(FRESH), *TELLS)
     (first,), (second,) = pids(run("t/a/r")), pids(run("t/b/r"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.model import MARKER_SESSION, SESSION, Route, Step
+from conformance.model import MARKER_SESSION, SESSION, Case, Route, Step
 
 
 def why_inexpressible(route: Route, step: Step) -> str | None:
@@ -13,3 +13,8 @@ def why_inexpressible(route: Route, step: Step) -> str | None:
     if step.wiring and route.kind in (SESSION, MARKER_SESSION):
         return "the streams of a session are pipes, so none of them can be closed or full"
     return None
+
+
+def why_skipped(case: Case) -> str | None:
+    """Return why the route of `case` cannot hand over what one of its steps needs; None where it can."""
+    return next(filter(None, (why_inexpressible(case.route, step) for step in case.fixture.steps)), None)

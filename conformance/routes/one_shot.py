@@ -10,7 +10,6 @@ from conformance.model import Deadline, Expectation, Route, Step
 from conformance.observation import StepObservation
 from conformance.payload import Literal, Payload
 from conformance.process import Launch
-from conformance.routes.expressible import why_inexpressible
 from conformance.routes.texts import EXTENSIONS, RouteTexts
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder
@@ -26,9 +25,6 @@ class OneShot:
 
     def perform(self, step: Step, dialect: str, expectation: Expectation, deadline: Deadline) -> StepObservation:
         """Run the step's body in a process of its own and return what happened."""
-        reason = why_inexpressible(self._route, step)
-        if reason is not None:
-            raise InexpressibleError(reason)
         with self._place.stage() as stage:
             launch = self._launch(step, dialect, expectation, deadline, stage)
             completed = self._place.run(launch)

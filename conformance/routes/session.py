@@ -7,13 +7,12 @@ import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from conformance.errors import HarnessError, InexpressibleError
+from conformance.errors import HarnessError
 from conformance.model import MARKER_SESSION, SESSION, Deadline, Expectation, Route, State, Step, UnfinishedLine
 from conformance.observation import StepObservation
 from conformance.payload import EMPTY
 from conformance.process import Launch, Markers, Session, SwappedStreams, Talk
 from conformance.routes.compiled import compiled_host
-from conformance.routes.expressible import why_inexpressible
 from conformance.routes.texts import EXTENSIONS, RouteTexts
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder, render
@@ -40,9 +39,6 @@ class SessionExecutor:
 
         Raises HarnessError where the session cannot be started.
         """
-        reason = why_inexpressible(self._route, step)
-        if reason is not None:
-            raise InexpressibleError(reason)
         session = self._serving(deadline)
         with self._place.stage() as stage:
             launch = self._launch(session, step, expectation, deadline, stage)

@@ -16,7 +16,7 @@ from conftest import ROOT, command_environment
 from conformance.catalog import Catalog, load_catalog
 from conformance.engine import terms_of
 from conformance.model import Case, EnvironmentKey
-from conformance.routes.expressible import why_inexpressible
+from conformance.routes.expressible import why_skipped
 
 DOCS = ROOT / "docs"
 
@@ -36,7 +36,7 @@ def full() -> Catalog:
 
 def documented(catalog: Catalog, case: Case, environment: str) -> Seen:
     """Return what the catalogue says that a report holds of `case`."""
-    if any(why_inexpressible(case.route, step) for step in case.fixture.steps):
+    if why_skipped(case):
         return Seen(environment, "skipped")
     terms = terms_of(catalog, case, EnvironmentKey.parse(environment))
     return Seen(environment, "pass" if terms.deviation is None else "deviates")
