@@ -40,13 +40,14 @@ def perform(session: server.Server, launch: Launch, talk: Markers) -> Completed:
         Literal(talk.request),
         {_copy(session.replies, "rb"): answer, _copy(session.messages, "rb"): stderr},
     )
-    with exchange.Exchange(traffic, answer, partial(tree.rest, session.pid, session.launch, launch)) as flow:
+    rest = partial(tree.rest, session.pid, session.launch, launch)
+    with exchange.Exchange(traffic, answer, rest) as flow:
         leftovers: list[psutil.Process] = []
         try:
             status = flow.until_end(Deadline(launch, started), session.cancellation)
             ended = time.monotonic()
             if isinstance(status, TimedOut):
-                leftovers = tree.rest(session.pid, session.launch, launch)
+                leftovers = rest()
             elif not answer.complete:
                 leftovers = flow.linger(ended + launch.linger, session.cancellation)
                 status = answer.status() or status  # the marker may have come with the end

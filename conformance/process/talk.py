@@ -20,9 +20,13 @@ class SwappedStreams:
     ends the session itself, the way in which that ended is the body's.
     """
 
-    identity: str
     folder: Path
     """Where the body and its environment lie, and the named pipes are made."""
+
+    @property
+    def identity(self) -> str:
+        """The ID: the name of the folder, which no other request has."""
+        return self.folder.name
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class SessionExecutor:
         (stage.folder / "body").write_bytes(body.encode())
         variables = "".join(f"{name}={value}\0" for name, value in launch.environment.items())
         (stage.folder / "environment").write_bytes(variables.encode(errors="surrogateescape"))
-        return SwappedStreams(stage.folder.name, stage.folder)
+        return SwappedStreams(stage.folder)
 
     def _markers(self, body: str) -> Markers:
         dialogue, nonce = self._route.dialogue, secrets.token_hex(8)

@@ -92,7 +92,7 @@ class World:
         folder.mkdir()
         (folder / "body").write_text(body)
         (folder / "environment").write_text("".join(f"{name}={value}\0" for name, value in launch.environment.items()))
-        return SwappedStreams(folder.name, folder)
+        return SwappedStreams(folder)
 
     def perform(self, session: Session, body: str, launch: Launch | None = None) -> Completed:
         launch = launch or self.launch()
