@@ -1,10 +1,8 @@
-"""Where files are: the data in the checkout, or beside the modules in an installed wheel; the cache with the user."""
+"""Where the data files are: in the checkout, or beside the modules in an installed wheel."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import platformdirs
 
 _PACKAGE = Path(__file__).resolve().parent
 _SCHEMA = ".schema.json"
@@ -29,12 +27,3 @@ def schema_names() -> tuple[str, ...]:
 def schema_file(name: str) -> Path:
     """Return the file of the JSON Schema called `name`."""
     return data_folder("schemas") / f"{name}{_SCHEMA}"
-
-
-def cache_folder() -> Path:
-    """Return this user's cache, which need not exist.
-
-    Raises RuntimeError where this user has no home.
-    """
-    Path.home()
-    return platformdirs.user_cache_path("shell-exit-conformance", appauthor=False)

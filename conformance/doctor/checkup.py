@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from conformance.cache import cache_folder
 from conformance.campaign import local_runner
 from conformance.catalog import Catalog, load_catalog
 from conformance.doctor.finding import Finding, State
@@ -36,7 +37,6 @@ from conformance.doctor.surroundings import (
     variables_finding,
 )
 from conformance.errors import CatalogError, HarnessError, InterruptedRunError
-from conformance.paths import cache_folder
 from conformance.process import CancelledError
 from conformance.runners.local import LocalRunner, child_environment, plain_temporary_folder, public_path
 from conformance.schedule import run_cases, usable_processors

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.cache import cache_folder
 from conformance.catalog import Catalog, matrix_names
-from conformance.paths import cache_folder
 from conformance.report.codec import FORMAT
 from conformance.report.reader import read_report
 

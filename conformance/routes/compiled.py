@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance.cache import cache_folder
 from conformance.errors import HarnessError
-from conformance.paths import cache_folder, data_folder
+from conformance.paths import data_folder
 from conformance.shells import Shell
 
 COMPILE_SECONDS = 120
