@@ -17,8 +17,9 @@ from conformance.cli.completion import complete_any_fixture, complete_any_route
 from conformance.cli.evidence import Evidence, from_report, from_run, report_option
 from conformance.cli.options import is_file, load, pace_options
 from conformance.errors import NothingSelectedError, UsageError
+from conformance.model import Case
 from conformance.report.agreement import Comparison, compare
-from conformance.selection import WHOLE, matcher
+from conformance.selection import WHOLE, Selection, matcher
 from conformance.status import status_to_json
 from conformance.views.agreement import agreement
 from conformance.views.terminal import console_for_logs
@@ -59,10 +60,16 @@ def agree_command(
 
     A ROUTE is an id, or a TOML file with routes of yours. Without --report all fixtures that two of them take are run.
     """
-    names = _names(routes, report)
+    asked = [route for route in routes if report is None or is_file(route)]  # those in a report need not be known here
+    catalog, select = load(matrix_names(), (), asked, fixtures, WHOLE) if asked else (None, Selection())
+    names = tuple(dict.fromkeys([*(route for route in routes if route not in asked), *select.routes]))
     if len(names) < 2:
         raise UsageError("two routes or more are compared: name another one, or a file that holds several")
-    evidence = _run(names, routes, fixtures, jobs, timeout_scale) if report is None else from_report(report, names)
+    if report is None:
+        assert catalog is not None, "there are routes to run"
+        evidence = from_run(Plan(catalog, _shared(select(catalog.cases()), names), jobs, timeout_scale))
+    else:
+        evidence = from_report(report, names)
     chosen = matcher(fixtures, {line["fixture"] for line in evidence.lines})
     comparison = compare([line for line in evidence.lines if chosen(line["fixture"])], names, EQUAL[equal])
     code = evidence.exit_code(differs=bool(comparison.differences))
@@ -76,25 +83,13 @@ def agree_command(
     return code
 
 
-def _names(routes: Sequence[str], report: Path | None) -> tuple[str, ...]:
-    """Return the ids of `routes`; those in a report need not be in the catalogue."""
-    files = [route for route in routes if is_file(route)]
-    asked = files if report is not None else routes
-    known = load(matrix_names(), (), asked, (), WHOLE)[1].routes if asked else ()
-    unknown = [route for route in routes if route not in asked]
-    return tuple(dict.fromkeys([*unknown, *known]))
-
-
-def _run(
-    names: Sequence[str], routes: Sequence[str], fixtures: Sequence[str], jobs: int, timeout_scale: float
-) -> Evidence:
-    catalog, select = load(matrix_names(), (), routes, fixtures, WHOLE)
-    cases = select(catalog.cases())
+def _shared(cases: Sequence[Case], names: Sequence[str]) -> tuple[Case, ...]:
+    """Return those of `cases` whose fixture is taken by two routes or more."""
     takers = Counter(case.fixture.id for case in cases)
     shared = tuple(case for case in cases if takers[case.fixture.id] > 1)
     if not shared:
         raise NothingSelectedError(f"nothing to compare: no two of {', '.join(names)} take the same fixture")
-    return from_run(Plan(catalog, shared, jobs, timeout_scale))
+    return shared
 
 
 def _as_json(
