@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from conformance.condition import Condition
-from conformance.model import ONE_SHOT, Deviation, Expectation, Fixture, Route, Step
+from conformance.model import MARKER_SESSION, SESSION, Deviation, Expectation, Fixture, Route, Step
 from conformance.payload import Literal, Payload
 from conformance.status import status_to_json
 
@@ -77,7 +77,8 @@ def describe_route(route: Route) -> dict[str, Any]:
         "argv": list(route.argv),
         **({"stdin": route.stdin} if route.stdin is not None else {}),
         **({"dialogue": asdict(route.dialogue)} if route.dialogue is not None else {}),
-        **({"state": str(route.state)} if route.kind != ONE_SHOT else {}),
+        **({"state": str(route.state)} if route.kind in (SESSION, MARKER_SESSION) else {}),
+        **({"fixtures": list(route.fixtures)} if route.fixtures else {}),
         "files": dict(route.files),
         "env": dict(route.environment),
         "judged_by": route.judged_by,

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from conformance.catalog import Catalog, covers
 from conformance.contract import Terms, contaminated, discrepancies, facts_of, judge, terms_for
-from conformance.errors import CatalogError, HarnessError, InexpressibleError, ShellError
+from conformance.errors import CatalogError, HarnessError, InexpressibleError, ShellError, UnavailableError
 from conformance.lending import Lender
-from conformance.model import ONE_SHOT, Case, Deadline, EnvironmentKey, Expectation, Route, Seconds, Step
+from conformance.model import MARKER_SESSION, SESSION, Case, Deadline, EnvironmentKey, Expectation, Route, Seconds, Step
 from conformance.observation import Observation, Result, ResultKind, StepObservation
 from conformance.precedence import expectation_for
 from conformance.process import CancelledError
@@ -62,6 +62,8 @@ class Engine:
             raise
         except InexpressibleError as error:
             return Result(case.id, key, ResultKind.SKIPPED, str(error))
+        except UnavailableError as error:
+            return Result(case.id, key, ResultKind.UNAVAILABLE, public_path(str(error)))
         except HarnessError as error:
             return Result(case.id, key, ResultKind.ERROR, public_path(str(error)))
         except OSError as error:
@@ -78,15 +80,19 @@ class Engine:
         if not availability.available:
             return ResultKind.UNAVAILABLE, availability.reason
         sessions = self._runner.sessions()
-        if route.kind != ONE_SHOT and not sessions.available:
+        if route.kind in (SESSION, MARKER_SESSION) and not sessions.available:
             return ResultKind.UNAVAILABLE, sessions.reason
-        for name in route.shells:
-            try:
+        try:
+            for name in route.shells:
                 self._runner.shell(name)
-            except MissingShellError as error:
-                return ResultKind.UNAVAILABLE, str(error)
-            except ShellError as error:
-                return ResultKind.ERROR, str(error)
+            for name in route.programs:
+                self._runner.program(name)
+            for name in route.systems:
+                self._runner.system(name)
+        except MissingShellError as error:
+            return ResultKind.UNAVAILABLE, str(error)
+        except ShellError as error:
+            return ResultKind.ERROR, str(error)
         return None
 
     def _judged(self, case: Case, terms: Terms, key: EnvironmentKey) -> Result:
@@ -110,7 +116,8 @@ class Engine:
             linger=Seconds(LINGER_SECONDS * self._time_scale),
         )
         steps = zip(case.fixture.steps, terms.expectations, strict=True)
-        return Observation(tuple(_performed(executor, case, *step, deadline) for step in steps))
+        performed = tuple(_performed(executor, case, *step, deadline) for step in steps)
+        return Observation(performed, executor.system)
 
 
 def _performed(

@@ -46,6 +46,10 @@ class ShellError(HarnessError):
     """A shell is missing, or is not the shell that it was said to be."""
 
 
+class RouteBrokenError(HarnessError):
+    """A program that the route keeps running broke, and has to be started anew."""
+
+
 class NothingSelectedError(ConformanceError):
     """The selection matched no case. A run of nothing must not look like a pass."""
 
@@ -60,3 +64,7 @@ class InterruptedRunError(ConformanceError):
 
 class InexpressibleError(Exception):
     """The route has no way to deliver a fixture. Not fatal: that one case is skipped, with this reason."""
+
+
+class UnavailableError(Exception):
+    """What the route drives is not there. Not fatal: its cases are unavailable, with this reason."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from conformance.errors import RouteBrokenError, UnavailableError
 from conformance.model import Case
 from conformance.routes import Executor, open_executor
 from conformance.runners import Place, Runner
+
+STARTS = 4
+"""How often a program that breaks is started for one worker, before its route is given up."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +32,22 @@ class Lender:
         self._runner = runner
         self._place = place
         self._kept: dict[str, tuple[Loan, ExitStack]] = {}
+        self._breaks: Counter[str] = Counter()
+        self._given_up: dict[str, RouteBrokenError | UnavailableError] = {}
 
     @contextmanager
     def executor(self, case: Case) -> Iterator[Loan]:
-        """Lend an executor to `case`, if possible one that is there."""
+        """Lend an executor to `case`, if possible one that is there.
+
+        Raises what the route raised before, where it is given up.
+        """
         route = case.route.id
+        if route in self._given_up:
+            raise self._given_up[route]
         kept = self._kept.pop(route, None)
         loan, stack = kept or self._new(case)
-        with stack:
+        with self._giving_up(route), stack:
+            loan.executor.begin(case)
             yield loan
             if loan.executor.reusable:
                 after = case.id if loan.after is None else f"{case.id} or one before it"
@@ -45,7 +58,22 @@ class Lender:
         """Lend an executor to `case` that no other has used or will use."""
         loan, stack = self._new(case)
         with stack:
+            loan.executor.begin(case)
             yield loan
+
+    @contextmanager
+    def _giving_up(self, route: str) -> Iterator[None]:
+        """Remember what ends the route for this worker: nothing to drive, or a program that breaks again and again."""
+        try:
+            yield
+        except UnavailableError as error:
+            self._given_up[route] = error
+            raise
+        except RouteBrokenError as error:
+            self._breaks[route] += 1
+            if self._breaks[route] == STARTS:
+                self._given_up[route] = RouteBrokenError(f"broke {STARTS} times and is not started again: {error}")
+            raise
 
     def give_up(self, case: Case) -> None:
         """Keep nothing that another case on the route of `case` might be lent."""

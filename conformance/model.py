@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import NewType
 
 from conformance.condition import Condition
@@ -15,8 +17,9 @@ from conformance.status import ExitStatus
 Seconds = NewType("Seconds", float)
 
 LOCAL = "local"
-ONE_SHOT, SESSION, MARKER_SESSION = "one-shot", "session", "marker-session"
-"""The kinds of routes: a process for each body, one that swaps its streams for each, one that prints markers."""
+ONE_SHOT, SESSION, MARKER_SESSION, ADAPTER = "one-shot", "session", "marker-session", "adapter"
+"""The kinds of routes: a process for each body, one that swaps its streams for each, one that prints markers, and a
+program that drives some other system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +174,22 @@ class Route:
     fingerprint: str | None = None
     """The status policy that the route is known to have; None where that is not stated."""
 
+    fixtures: tuple[str, ...] = ()
+    """Globs on the ids of the only fixtures that it meets; none where it meets all of its matrix."""
+    folder: Path | None = None
+    """The folder of the file in which it stands, for `{{folder}}`."""
+    programs: tuple[str, ...] = ()
+    """The programs beside shells that it starts by name (`{{node}}`)."""
+    systems: tuple[str, ...] = ()
+    """The systems that must have been installed for it (`{{system:NAME}}`)."""
+
     def takes(self, fixture: Fixture) -> bool:
-        """Tell whether the route has a dialect of `fixture`, and is a session where that needs one."""
-        return not fixture.dialects.isdisjoint(self.dialects) and (self.kind != ONE_SHOT or not fixture.needs_session)
+        """Tell whether the route has a dialect of `fixture`, may be a session where that needs one, and meets it."""
+        return (
+            not fixture.dialects.isdisjoint(self.dialects)
+            and (self.kind != ONE_SHOT or not fixture.needs_session)
+            and (not self.fixtures or any(fnmatchcase(fixture.id, glob) for glob in self.fixtures))
+        )
 
 
 @dataclass(frozen=True, slots=True)

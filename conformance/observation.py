@@ -75,6 +75,25 @@ class StepObservation:
     seconds: Seconds
     repetition: int = 1
     """Which performance of the body this was, where a step has several: the first that differs, or the last."""
+    decision: str | None = None
+    """What the system made of the hook (`allow`, `block` or `error`), where it decides."""
+
+
+class Basis(StrEnum):
+    """What the comparison of streams rests on."""
+
+    BYTES = "bytes"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What an adapter drives, as it says itself."""
+
+    name: str
+    version: str
+    basis: Basis
+    """Text, where it hands on what it has decoded and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +101,13 @@ class Observation:
     """What happened in a case, step by step."""
 
     steps: tuple[StepObservation, ...]
+    system: System | None = None
+    """What was driven, where the route is an adapter's."""
+
+    @property
+    def basis(self) -> Basis:
+        """What the comparison of streams rests on."""
+        return Basis.BYTES if self.system is None else self.system.basis
 
 
 class ResultKind(StrEnum):

@@ -14,6 +14,8 @@ from pathlib import Path
 from conformance.errors import ShellError
 
 SHELL_NAMES = frozenset({"bash", "cmd", "dash", "powershell", "pwsh", "sh"})
+PROGRAM_NAMES = frozenset({"node", "python"})
+"""The programs beside shells that adapters are written for."""
 PROBE_SECONDS = 120
 _WSL_FOLDERS = re.compile(r"(?i)\\(System32|SysWOW64|Sysnative|Microsoft\\WindowsApps)\\?$")
 _PROGRAM_FOLDERS = ("PROGRAMFILES", "PROGRAMW6432", "PROGRAMFILES(X86)")
@@ -33,6 +35,19 @@ class Shell:
     path: Path
     found: str
     """How it was found, for the report's header."""
+
+
+def find_program(name: str) -> Path:
+    """Return the program called `name`: Node.js from PATH, or the Python that this code runs in.
+
+    Raises MissingShellError where it is not there.
+    """
+    if name == "python":
+        return Path(sys.executable)
+    found = shutil.which(name)
+    if found is None:
+        raise MissingShellError(f"{name} is not on PATH: install Node.js 20 or newer")
+    return Path(found).absolute()
 
 
 def probe_shell(name: str, environment: Mapping[str, str]) -> Shell:

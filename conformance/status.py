@@ -85,6 +85,8 @@ def satisfies(expected: ExitStatus, observed: ExitStatus) -> bool:
     """
     if isinstance(expected, FailedToStart):  # whatever words this system has for it
         return isinstance(observed, FailedToStart) and observed.errno == expected.errno
+    if isinstance(expected, NotReported):
+        return isinstance(observed, NotReported)
     if isinstance(expected, Signalled):
         return observed in (expected, Exited(SHELL_SIGNAL_BASE + expected.number))
     return observed == expected

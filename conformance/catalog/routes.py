@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import CatalogError
-from conformance.model import MARKER_SESSION, ONE_SHOT, SESSION, Dialogue, Origin, Route, State, UnfinishedLine
-from conformance.shells import SHELL_NAMES
+from conformance.model import ADAPTER, MARKER_SESSION, ONE_SHOT, SESSION, Dialogue, Origin, Route, State, UnfinishedLine
+from conformance.shells import PROGRAM_NAMES, SHELL_NAMES
+from conformance.systems import system_names
 from conformance.template import Placeholder, placeholders, render
 
+FILE_NAMES = ("file", "compiled")
+"""The templates whose argument is one of the route's own files."""
 DELIVERIES = frozenset({"body", "body_file"})
-LAUNCH_NAMES = DELIVERIES | {"file"} | SHELL_NAMES
-SESSION_NAMES = frozenset({"file", "compiled"}) | SHELL_NAMES
+_EVERYWHERE = frozenset({"file", "folder"}) | PROGRAM_NAMES | SHELL_NAMES
+NAMES = {
+    ONE_SHOT: _EVERYWHERE | DELIVERIES,
+    SESSION: _EVERYWHERE | {"compiled"},
+    MARKER_SESSION: _EVERYWHERE | {"compiled"},
+    ADAPTER: _EVERYWHERE | {"system"},
+}
+"""The templates that each kind of route may hold in argv and files."""
 DIALOGUE_NAMES = {"request": frozenset({"body", "nonce"}), "begin": frozenset({"nonce"}), "end": frozenset({"nonce"})}
 _KINDS = {"stdin": ONE_SHOT, "state": SESSION, "dialogue": MARKER_SESSION}
 """The keys that only one kind of route has."""
@@ -39,7 +48,7 @@ def route_from_argv(
         "judged_by": judged_by,
         "source": "",
     }
-    return _build_route(table, {}, origin)
+    return _build_route(table, {}, origin, None)
 
 
 def read_route(origin: Origin, table: dict[str, Any], folder: Path) -> Route:
@@ -48,10 +57,10 @@ def read_route(origin: Origin, table: dict[str, Any], folder: Path) -> Route:
     Raises CatalogError for templates that are unknown or lead nowhere, and for keys that its kind does not have.
     """
     texts = {name: _file_text(value, folder, name, origin) for name, value in table.get("files", {}).items()}
-    return _build_route(table, texts, origin)
+    return _build_route(table, texts, origin, folder.absolute())
 
 
-def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin) -> Route:
+def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin, folder: Path | None) -> Route:
     kind = table["kind"]
     for key, only in _KINDS.items():
         if key in table and kind != only:
@@ -61,8 +70,7 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin) -
     launched = {f"argv[{index}]": text for index, text in enumerate(table["argv"])}
     if "stdin" in table:
         launched["stdin"] = table["stdin"]
-    names = LAUNCH_NAMES if kind == ONE_SHOT else SESSION_NAMES
-    found = _launch_placeholders(launched, files, names, origin)
+    found = _launch_placeholders(launched, files, NAMES[kind], origin)
     _check_environment(table.get("env", {}), origin)
     if kind == ONE_SHOT and not any(placeholder.name in DELIVERIES for placeholder in found):
         raise CatalogError(
@@ -75,6 +83,8 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin) -
         raise CatalogError(
             f"{origin}: {{{{compiled:NAME}}}} is compiled by the pwsh of argv. Put {{{{pwsh}}}} first there."
         )
+    if folder is None and any(placeholder.name == "folder" for placeholder in found):
+        raise CatalogError(f"{origin}: {{{{folder}}}} is that of a route file, and there is none here. Write the path.")
     return Route(
         id=table["id"],
         kind=kind,
@@ -90,6 +100,12 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin) -
         dialogue=_dialogue(table, origin) if kind == MARKER_SESSION else None,
         state=State(table.get("state", "kept")),
         fingerprint=table.get("fingerprint"),
+        fixtures=tuple(table.get("fixtures", ())),
+        folder=folder,
+        programs=tuple(dict.fromkeys(placeholder.name for placeholder in found if placeholder.name in PROGRAM_NAMES)),
+        systems=tuple(
+            dict.fromkeys(placeholder.argument or "" for placeholder in found if placeholder.name == "system")
+        ),
     )
 
 
@@ -137,14 +153,14 @@ def _launch_placeholders(launched: Texts, files: Texts, names: Collection[str], 
     used: dict[str, list[str]] = {}
     for placeholder in found:  # which grows meanwhile by what the files hold
         name = placeholder.argument
-        if name is None or name in used:
+        if name is None or name in used or placeholder.name not in FILE_NAMES:
             continue
         if name not in files:
             raise CatalogError(
                 f"{origin}: {{{{{placeholder.name}:{name}}}}} names no file of the route. Add files.{name}."
             )
         inside = _checked(f"files.{name}", files[name], names, origin) if placeholder.name == "file" else ()
-        used[name] = [within.argument for within in inside if within.argument is not None]
+        used[name] = [within.argument or "" for within in inside if within.name in FILE_NAMES]
         found += inside
     for name in sorted(files.keys() - used):
         _checked(f"files.{name}", files[name], names, origin)
@@ -165,10 +181,16 @@ def _checked(place: str, text: str, names: Collection[str], origin: Origin) -> t
 
 def _check_argument(placeholder: Placeholder) -> None:
     name = placeholder.name
-    if name in ("file", "compiled"):
+    if name in FILE_NAMES:
         if not placeholder.argument:
             raise ValueError(
                 f"{{{{{name}}}}} needs the name of a file: write {{{{{name}:NAME}}}}, with files.NAME beside argv"
+            )
+    elif name == "system":
+        if placeholder.argument not in system_names():
+            raise ValueError(
+                f"{{{{system:{placeholder.argument or ''}}}}} names no system that can be installed: "
+                f"the systems are {', '.join(system_names())}"
             )
     elif placeholder.argument is not None:
         raise ValueError(f"{{{{{name}}}}} takes no argument: write {{{{{name}}}}}")

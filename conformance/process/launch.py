@@ -54,6 +54,8 @@ class Completed:
     stdin: StdinRecord
     leftovers: tuple[Leftover, ...]
     seconds: Seconds
+    decision: str | None = None
+    """What the system made of the hook, where it decides."""
 
     def observation(self, witness: WitnessRecord) -> StepObservation:
         """Return what happened in the step, in which the body wrote down `witness`."""
@@ -65,6 +67,7 @@ class Completed:
             witness=witness,
             leftovers=self.leftovers,
             seconds=self.seconds,
+            decision=self.decision,
         )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from conformance.model import Seconds
 from conformance.process.launch import Completed, Launch
+from conformance.status import ExitStatus
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,28 @@ class Markers:
 Talk = SwappedStreams | Markers
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a program says of a body that it was asked to run."""
+
+    status: ExitStatus
+    stdout: bytes
+    stderr: bytes
+    decision: str | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A body for a program that is asked in lines, and answers with one line for each."""
+
+    line: bytes
+    """The question, with the newline at its end."""
+    read: Callable[[bytes], Answer]
+    """Makes the answer of a line; raises ValueError, with what to do, where it is none."""
+    grace: Seconds
+    """Seconds beyond the body's deadline that the program has for its answer."""
+
+
 class Session(Protocol):
     """A process that is given bodies until one of them, or it itself, ends it."""
 
@@ -62,4 +87,30 @@ class Session(Protocol):
         """Have the body that `talk` holds performed; `launch` is what it would be if it were launched by itself.
 
         A session that has not said how the body ended is ended. Raises CancelledError.
+        """
+
+
+Read = TypeVar("Read")
+
+
+class Conversation(Protocol):
+    """A program that is asked for one body after the other."""
+
+    launch: Launch
+    """How it was started."""
+
+    @property
+    def serves(self) -> bool:
+        """Whether a body can be handed over."""
+
+    def first_line(self, seconds: float, read: Callable[[bytes], Read]) -> Read:
+        """Return what `read` makes of the line with which the program begins.
+
+        Raises RouteBrokenError where there is none, or `read` raises ValueError; CancelledError.
+        """
+
+    def perform(self, launch: Launch, question: Question) -> Completed:
+        """Ask `question` and return what the answer says of its body; `launch` is what that would be by itself.
+
+        Raises RouteBrokenError where there is no such answer, after which nothing more is asked, and CancelledError.
         """

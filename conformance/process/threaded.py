@@ -82,7 +82,7 @@ def run_in_job(
                 leftovers = _linger(process, job, exchange, ended + launch.linger, cancellation)
             described = describe(leftovers)
         finally:
-            _end(process, job)
+            end_job(process, job)
         exchange.drain(time.monotonic() + DRAIN_SECONDS)
     return Completed(
         status,
@@ -128,7 +128,8 @@ def _linger(
         exchange.wait(min(remaining, OTHERS_POLL_SECONDS))
 
 
-def _end(process: subprocess.Popen[bytes], job: Job) -> None:
+def end_job(process: subprocess.Popen[bytes], job: Job) -> None:
+    """Kill all that runs in `job`, `process` with it; raises HarnessError where that does not end."""
     job.kill()
     end = time.monotonic() + DEATH_SECONDS
     try:

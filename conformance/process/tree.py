@@ -12,7 +12,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -65,6 +66,11 @@ def rest(leader: int, *launches: Launch) -> list[psutil.Process]:
     return [*descendants(leader), *strays(leader, *launches)]
 
 
+def with_token(leader: int, body: Launch) -> list[psutil.Process]:
+    """Return the live processes that have the token of `body`, below `leader` (a pid) or left to the harness."""
+    return [process for process in (*descendants(leader), *_candidates(leader)) if _token(process) == body.token]
+
+
 def _candidates(leader: int) -> Iterator[psutil.Process]:
     for pid in _own_children() if sys.platform == "linux" else psutil.pids():
         if pid == leader:
@@ -99,14 +105,19 @@ def _belongs(process: psutil.Process, leader: int, launches: Iterable[Launch]) -
     with contextlib.suppress(OSError):
         if os.getsid(process.pid) == leader:
             return True
-    with contextlib.suppress(psutil.Error, OSError):
-        token = process.environ().get(TOKEN_VARIABLE)
-        if token is not None:
-            return any(token == launch.token for launch in launches)
+    token = _token(process)
+    if token is not None:
+        return any(token == launch.token for launch in launches)
     with contextlib.suppress(psutil.Error, OSError):
         directory = Path(process.cwd())
         return any(directory.is_relative_to(launch.directory.resolve()) for launch in launches)
     return False
+
+
+def _token(process: psutil.Process) -> str | None:
+    with contextlib.suppress(psutil.Error, OSError):
+        return process.environ().get(TOKEN_VARIABLE)
+    return None
 
 
 def _alive(process: psutil.Process) -> bool:
@@ -127,7 +138,12 @@ def kill_tree(leader: int, *launches: Launch) -> set[int]:
 
 
 def kill_rest(leader: int, *launches: Launch) -> set[int]:
-    """Kill what `rest` finds until it finds nothing more, twice in a row, and return the pids.
+    """Kill what `rest` finds until it finds nothing more, and return the pids."""
+    return kill_until_none(partial(rest, leader, *launches))
+
+
+def kill_until_none(find: Callable[[], list[psutil.Process]]) -> set[int]:
+    """Kill what `find` finds until it finds nothing more, twice in a row, and return the pids.
 
     One look may miss a process whose parent dies meanwhile: it has left one list and does not stand on the other yet.
     """
@@ -135,7 +151,7 @@ def kill_rest(leader: int, *launches: Launch) -> set[int]:
     end = time.monotonic() + DEATH_SECONDS
     looks_in_vain = 0
     while looks_in_vain < 2 and time.monotonic() < end:
-        remaining = rest(leader, *launches)
+        remaining = find()
         looks_in_vain = 0 if remaining else looks_in_vain + 1
         if remaining:
             seen.update(process.pid for process in remaining)

@@ -13,8 +13,9 @@ FORMAT = 1
 
 def result_line(result: Result) -> dict[str, Any]:
     """Return the line of `result`."""
-    steps = result.observation.steps if result.observation is not None else ()
-    deviation = result.deviation
+    observation, deviation = result.observation, result.deviation
+    steps = observation.steps if observation is not None else ()
+    system = observation.system if observation is not None else None
     return {
         "kind": "result",
         "id": result.id,
@@ -26,7 +27,8 @@ def result_line(result: Result) -> dict[str, Any]:
         "expected": status_to_json(result.expected) if result.expected is not None else None,
         "reason": result.reason,
         "discrepancies": [{"subject": found.subject, "meaning": found.meaning} for found in result.discrepancies],
-        "basis": "bytes",
+        "basis": str(observation.basis) if observation is not None else "bytes",
+        "system": None if system is None else {"name": system.name, "version": system.version},
         "provisional": result.provisional,
         "deviation": None
         if deviation is None
@@ -48,6 +50,7 @@ def _step(step: StepObservation) -> dict[str, Any]:
         "leftovers": [{"pid": leftover.pid, "command": leftover.command} for leftover in step.leftovers],
         "seconds": step.seconds,
         "repetition": step.repetition,
+        "decision": step.decision,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from conformance.errors import InexpressibleError
-from conformance.model import Deadline, Expectation, Route, Step
+from conformance.model import Case, Deadline, Expectation, Route, Step
 from conformance.observation import StepObservation
 from conformance.payload import Literal, Payload
 from conformance.process import Launch
@@ -29,6 +29,11 @@ class OneShot:
             launch = self._launch(step, dialect, expectation, deadline, stage)
             completed = self._place.run(launch)
             return completed.observation(self._place.witnessed(stage))
+
+    system = None
+
+    def begin(self, case: Case) -> None:
+        """Nothing is to be prepared."""
 
     @property
     def reusable(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from conformance.errors import HarnessError
-from conformance.model import MARKER_SESSION, SESSION, Deadline, Expectation, Route, State, Step, UnfinishedLine
+from conformance.model import MARKER_SESSION, SESSION, Case, Deadline, Expectation, Route, State, Step, UnfinishedLine
 from conformance.observation import StepObservation
 from conformance.payload import EMPTY
 from conformance.process import Launch, Markers, Session, SwappedStreams, Talk
@@ -28,6 +28,11 @@ class SessionExecutor:
         self._place = place
         self._stack = stack
         self._session: Session | None = None
+
+    system = None
+
+    def begin(self, case: Case) -> None:
+        """Nothing is to be prepared."""
 
     @property
     def reusable(self) -> bool:

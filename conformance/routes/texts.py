@@ -30,6 +30,12 @@ class RouteTexts:
         if placeholder.name == "file":
             name = placeholder.argument or ""
             return self.write(name, self.rendered(self._route.files[name]))
+        if placeholder.name == "folder":
+            return str(self._route.folder)
+        if placeholder.name == "system":
+            return str(self._runner.system(placeholder.argument or ""))
+        if placeholder.name in self._route.programs:
+            return str(self._runner.program(placeholder.name))
         return str(self._runner.shell(placeholder.name).path)
 
     def write(self, name: str, text: str) -> str:

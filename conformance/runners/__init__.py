@@ -10,7 +10,7 @@ from typing import Protocol
 
 from conformance.model import EnvironmentKey, Route
 from conformance.observation import WitnessRecord
-from conformance.process import Completed, Launch, Session
+from conformance.process import Completed, Conversation, Launch, Session
 from conformance.shells import Shell
 
 
@@ -58,6 +58,9 @@ class Place(Protocol):
     def session(self, launch: Launch) -> AbstractContextManager[Session]:
         """Start a process that is given one body after the other; raises OSError where it cannot be started."""
 
+    def conversation(self, launch: Launch) -> AbstractContextManager[Conversation]:
+        """Start a program that is asked for one body after the other; raises OSError where it cannot be started."""
+
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read what the body's natives and witnesses wrote down."""
 
@@ -75,6 +78,12 @@ class Runner(Protocol):
 
     def shell(self, name: str) -> Shell:
         """Return the shell called `name` there; raises ShellError, the same one each time."""
+
+    def program(self, name: str) -> Path:
+        """Return the program called `name` there, which is no shell; raises ShellError where it is missing."""
+
+    def system(self, name: str) -> Path:
+        """Return the folder where the system called `name` is installed; raises ShellError where it is not."""
 
     def environment_key(self, route: Route) -> EnvironmentKey:
         """Return the environment key of results that `route` gets there, as far as its shell is known."""

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +20,13 @@ from conformance import process
 from conformance.errors import HarnessError, ShellError
 from conformance.model import LOCAL, EnvironmentKey, Route
 from conformance.observation import Leftover, WitnessRecord
-from conformance.process import Session, Talk
+from conformance.process import Conversation, Question, Session, Talk
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
+from conformance.process.talk import Read
 from conformance.runners import Availability, Stage
 from conformance.runners.witness_record import read_witness_record
-from conformance.shells import Shell, probe_shell
+from conformance.shells import Shell, find_program, probe_shell
+from conformance.systems import installed_folder
 
 if sys.platform == "win32":
     from conformance.runners import local_windows as system
@@ -87,6 +89,17 @@ class LocalRunner:
                 return probe_shell(name, child_environment(Path(folder), Path(folder)))
             except ShellError as error:
                 return error
+
+    def program(self, name: str) -> Path:
+        """Return the program called `name`; raises MissingShellError where it is not on PATH."""
+        return find_program(name)
+
+    def system(self, name: str) -> Path:
+        """Return the folder where the system called `name` was installed.
+
+        Raises ShellError where it is not.
+        """
+        return installed_folder(name)
 
     def environment_key(self, route: Route) -> EnvironmentKey:
         """Return the environment key of results that `route` gets here."""
@@ -182,6 +195,12 @@ class LocalPlace:
         with process.open_session(launch, self._cancellation) as session:
             yield _PublicSession(session)
 
+    @contextmanager
+    def conversation(self, launch: Launch) -> Iterator[Conversation]:
+        """Talk with a program of this machine; raises OSError where it cannot be started."""
+        with process.open_conversation(launch, self._cancellation) as conversation:
+            yield _PublicConversation(conversation)
+
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read the case's witness record."""
         return read_witness_record(stage.witness_file)
@@ -226,6 +245,24 @@ class _PublicSession:
 
     def perform(self, launch: Launch, talk: Talk) -> Completed:
         return _public(self._session.perform(launch, talk))
+
+
+class _PublicConversation:
+    """A conversation whose leftovers are fit for a report."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self.launch = conversation.launch
+
+    @property
+    def serves(self) -> bool:
+        return self._conversation.serves
+
+    def first_line(self, seconds: float, read: Callable[[bytes], Read]) -> Read:
+        return self._conversation.first_line(seconds, read)
+
+    def perform(self, launch: Launch, question: Question) -> Completed:
+        return _public(self._conversation.perform(launch, question))
 
 
 def _public(completed: Completed) -> Completed:

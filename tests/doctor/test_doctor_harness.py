@@ -15,7 +15,7 @@ from conformance.doctor.finding import State
 from conformance.doctor.harness import CHECKS, Trial, harness_findings
 from conformance.observation import Leftover, WitnessRecord
 from conformance.payload import EMPTY
-from conformance.process import Completed, Launch, Session
+from conformance.process import Completed, Conversation, Launch, Session
 from conformance.process.capture import Capture
 from conformance.runners import Place, Stage
 from conformance.status import Exited, FailedToStart, Signalled, TimedOut
@@ -45,6 +45,9 @@ class LyingPlace:
 
     def session(self, launch: Launch) -> AbstractContextManager[Session]:
         return self.place.session(launch)
+
+    def conversation(self, launch: Launch) -> AbstractContextManager[Conversation]:
+        return self.place.conversation(launch)
 
     def witnessed(self, stage: Stage) -> WitnessRecord:
         return self.received_lie(self.place.witnessed(stage))
