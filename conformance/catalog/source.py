@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import json
-import math
 import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, relevance
 
 from conformance.catalog.positions import Position, table_lines
 from conformance.errors import CatalogError
 from conformance.model import Origin
-from conformance.paths import schema_file
+from conformance.schema import validator
 
 _DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -71,7 +67,7 @@ def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
             f"{name}:1: a number is too long, or arrays are nested too deeply, to be read: {error}. Cut it down."
         ) from error
     source = SourceFile(name, data, table_lines(text))
-    misfit = max(_validator(file_kind).iter_errors(data), key=relevance, default=None)
+    misfit = max(validator("catalog", file_kind).iter_errors(data), key=relevance, default=None)
     if misfit is not None:
         position = tuple(misfit.absolute_path)
         origin = source.origin((*position, *_unknown_keys(misfit)[:1]))
@@ -83,27 +79,6 @@ def _decode_message(name: str, text: str, message: str) -> str:
     found = _DECODE_POSITION.search(message)
     line = found[1] if found and found[1] else str(text.count("\n") + 1)
     return f"{name}:{line}: not valid TOML: {_DECODE_POSITION.sub('', message)}. Mend this line; see https://toml.io/en/v1.0.0."
-
-
-def _is_integer(_: object, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(checker: object, value: object) -> bool:
-    return _is_integer(checker, value) or (isinstance(value, float) and math.isfinite(value))
-
-
-# JSON Schema takes 1.0 for an integer, and TOML knows `inf` and `nan`: neither makes an exit code or a deadline.
-_Validator = validators.extend(
-    Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
-)
-
-
-@cache
-def _validator(file_kind: str) -> Draft202012Validator:
-    schema = json.loads(schema_file("catalog").read_text(encoding="utf-8"))
-    return _Validator({"$ref": f"#/$defs/{file_kind}", "$defs": schema["$defs"]})
 
 
 def _unknown_keys(error: ValidationError) -> list[str]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
 from conformance.model import Seconds
-from conformance.paths import schema_file
 from conformance.payload import Payload, chunks
 from conformance.process import Answer
 from conformance.routes.capabilities import Capabilities, unclaimed
+from conformance.schema import validator
 from conformance.status import status_from_json
 
 SHOWN_CHARACTERS = 80
@@ -105,19 +103,13 @@ def _checked(line: bytes, what: str, definition: str) -> dict[str, Any]:
         raise ValueError(
             f"its {what} is no JSON: {_shown(line)}. Write one JSON object on a line of its own, and the rest to stderr"
         ) from error
-    misfit = best_match(_validator(definition).iter_errors(value))
+    misfit = best_match(validator("adapter", definition).iter_errors(value))
     if misfit is not None:
         raise ValueError(
             f"its {what} {_misfit(misfit)}. `conformance schema adapter` tells all of it; it wrote {_shown(line)}"
         )
     assert isinstance(value, dict)
     return value
-
-
-@cache
-def _validator(definition: str) -> Draft202012Validator:
-    schema = json.loads(schema_file("adapter").read_text(encoding="utf-8"))
-    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})
 
 
 def _misfit(error: ValidationError) -> str:

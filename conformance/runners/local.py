@@ -103,7 +103,8 @@ class LocalRunner:
 
     def environment_key(self, route: Route) -> EnvironmentKey:
         """Return the environment key of results that `route` gets here."""
-        shell, version = route.shells[0] if route.shells else Path(route.argv[0]).name, "unknown"
+        shell = next(iter((*route.shells, *route.programs)), Path(route.argv[0]).name)
+        version = "unknown"
         if route.shells:
             with suppress(ShellError):
                 probed = self.shell(shell)

@@ -412,7 +412,7 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
     "nothing observed": (
         ROUTE + edited(DEVIATION, "observed.exit = 1", "observed = {}"),
         12,
-        ("'observed' is {}", "exit, signal, timed_out or failed_to_start"),
+        ("'observed' is {}", "exit, signal, timed_out, failed_to_start or not_reported"),
     ),
     "code too large": (
         ROUTE + edited(DEVIATION, "exit = 1", "exit = 4294967296"),

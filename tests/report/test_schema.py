@@ -46,7 +46,7 @@ FREE_NAMES: set[Place] = {("child_environment",)}
 """Objects that hold any name."""
 MAY_LACK: set[Place] = {("child_environment",), ("results",)}
 """Objects whose keys may be missing."""
-MAY_BE_NULL = {"status", "expected", "deviation", "difference"}
+MAY_BE_NULL = {"status", "expected", "deviation", "difference", "system", "decision"}
 
 
 def step(status: ExitStatus) -> StepObservation:
@@ -60,6 +60,7 @@ def step(status: ExitStatus) -> StepObservation:
         WitnessRecord(1, (received,)),
         (Leftover(7, "sleep 60"),),
         Seconds(0.5),
+        decision="block",
     )
 
 

@@ -1,0 +1,55 @@
+"""How an adapter is spoken to, for the miniatures beside this file: each does one thing of it otherwise."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from typing import Any
+
+CAPABILITIES = {
+    "stdin": "bytes", "output": "bytes", "stderr": "separate", "env": True, "cwd": True,
+    "statuses": ["exited", "signalled", "timed_out"],
+}  # fmt: skip
+
+
+class Adapter:
+    """Runs each body in a shell of its own, and tells exactly what came of it."""
+
+    def __init__(self, **changes: Any) -> None:
+        """`changes` are other keys of the hello."""
+        self.hello = {"protocol": 1, "name": "miniature", "version": "1", "capabilities": CAPABILITIES, **changes}
+
+    def serve(self) -> None:
+        self.say(self.hello)
+        for line in sys.stdin:
+            self.answer(json.loads(line))
+
+    def say(self, value: object) -> None:
+        print(json.dumps(value), flush=True)
+
+    def answer(self, request: dict[str, Any]) -> None:
+        self.say(self.reply(request))
+
+    def reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            hook = subprocess.run(
+                ["/bin/sh", "-c", request["body"]],
+                input=base64.b64decode(request["stdin"]), cwd=request["cwd"], env=request["env"],
+                capture_output=True, check=False, timeout=request["timeout_ms"] / 1000,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as late:
+            return outcome(request, {"kind": "timed_out"}, late.stdout or b"", late.stderr or b"")
+        code = hook.returncode
+        status = {"kind": "exited", "code": code} if code >= 0 else {"kind": "signalled", "number": -code}
+        return outcome(request, status, hook.stdout, hook.stderr)
+
+
+def outcome(request: dict[str, Any], status: dict[str, Any], stdout: bytes, stderr: bytes) -> dict[str, Any]:
+    return {
+        "id": request["id"],
+        "status": status,
+        "stdout": base64.b64encode(stdout).decode(),
+        "stderr": base64.b64encode(stderr).decode(),
+    }

@@ -1,0 +1,4 @@
+# Names a capability that there is not.
+from asked import CAPABILITIES, Adapter
+
+Adapter(capabilities={**CAPABILITIES, "telepathy": True}).serve()

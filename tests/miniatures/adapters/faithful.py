@@ -1,0 +1,4 @@
+# Does all of it right.
+from asked import Adapter
+
+Adapter().serve()

@@ -1,0 +1,17 @@
+# Lets what a body has left behind run on.
+import subprocess
+
+from asked import Adapter, outcome
+
+
+class Leaving(Adapter):
+    def reply(self, request):
+        hook = subprocess.Popen(
+            ["/bin/sh", "-c", f"{request['body']}; sleep 3600 & exit 7"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=request["cwd"], env=request["env"],
+        )  # fmt: skip
+        return outcome(request, {"kind": "exited", "code": hook.wait()}, b"", b"")
+
+
+Leaving().serve()

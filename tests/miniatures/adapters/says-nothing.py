@@ -1,0 +1,4 @@
+# Never says hello.
+import sys
+
+sys.stdin.read()

@@ -1,0 +1,10 @@
+# Sends standard error though its hello says that there is none of its own.
+from asked import CAPABILITIES, Adapter, outcome
+
+
+class Merging(Adapter):
+    def reply(self, request):
+        return outcome(request, {"kind": "exited", "code": 0}, b"", b"a word\n")
+
+
+Merging(capabilities={**CAPABILITIES, "stderr": "merged"}).serve()

@@ -1,0 +1,4 @@
+# Speaks a version of the protocol that is not known here.
+from asked import Adapter
+
+Adapter(protocol=2).serve()

@@ -1,0 +1,12 @@
+# Writes a line of its own to standard output behind each answer.
+import json
+
+from asked import Adapter
+
+
+class Talkative(Adapter):
+    def answer(self, request):
+        print(f"{json.dumps(self.reply(request))}\ndone", flush=True)
+
+
+Talkative().serve()
