@@ -38,7 +38,7 @@ OTHER_CODE = "the caller sees another code than the hook's own"
 NO_INPUT = "the hook did not get the standard input that it was sent"
 
 FAILED: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "faithful": {},
+    "keeps-to-it": {},
     "makes-noise": {},
     "always-passed": {
         "a-denial": [FAIL_OPEN, NEVER_STARTED],
@@ -78,7 +78,7 @@ BROKEN = {
     "forgets-the-status": "its reply lacks the key 'status'",
     "derives-the-status": "its reply has ",
     "sends-text": "its reply has \"first line\\n\" for 'stdout', but bytes in base64 is expected",
-    "answers-another": "it answered request 'another', but '1' was asked",
+    "mistakes-the-request": "it answered request 'another', but '1' was asked",
     "answers-twice": "it answered twice: ",
     "talks-unasked": "it wrote a line that was not asked for: 'done'",
     "writes-without-end": "it wrote more than 67108864 bytes without an end",
@@ -113,7 +113,7 @@ def scale(miniature: str) -> float:
 
 
 def test_every_miniature_is_put_to_the_test() -> None:
-    assert set(PROGRAMS) == {*FAILED, *BROKEN, "dies-on-the-third", "fails", "is-unavailable"}
+    assert set(PROGRAMS) == {*FAILED, *BROKEN, "ends-in-its-third-answer", "fails", "is-unavailable"}
     for name in PROGRAMS:
         assert (MINIATURES / f"{name}.py").read_text().startswith("# ")
 
@@ -149,7 +149,9 @@ def test_an_error_never_satisfies_a_deviation(miniature: str, tmp_path: Path) ->
 
 
 def test_one_that_breaks_is_started_anew_for_the_next_case_but_not_for_ever(tmp_path: Path) -> None:
-    results = results_of("dies-on-the-third", tmp_path, [fixture(f"n{n}", step("{{native:7}}", 7)) for n in range(9)])
+    results = results_of(
+        "ends-in-its-third-answer", tmp_path, [fixture(f"n{n}", step("{{native:7}}", 7)) for n in range(9)]
+    )
     assert [result.kind for result in results.values()] == [ResultKind.PASS, ResultKind.PASS, ResultKind.ERROR] * 3
     assert "it ended in the middle of a line, '{\"id\": ': exited(7)" in results["n2"].reason
     broken = list(results_of("dies", tmp_path, [fixture(f"n{n}", step("{{native:7}}", 7)) for n in range(9)]).values())

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from typing import Any
 
+Message = dict[str, Any]
+
 CAPABILITIES = {
     "stdin": "bytes", "output": "bytes", "stderr": "separate", "env": True, "cwd": True,
     "statuses": ["exited", "signalled", "timed_out"],
@@ -29,10 +31,10 @@ class Adapter:
     def say(self, value: object) -> None:
         print(json.dumps(value), flush=True)
 
-    def answer(self, request: dict[str, Any]) -> None:
+    def answer(self, request: Message) -> None:
         self.say(self.reply(request))
 
-    def reply(self, request: dict[str, Any]) -> dict[str, Any]:
+    def reply(self, request: Message) -> Message:
         try:
             hook = subprocess.run(
                 ["/bin/sh", "-c", request["body"]],
@@ -46,7 +48,7 @@ class Adapter:
         return outcome(request, status, hook.stdout, hook.stderr)
 
 
-def outcome(request: dict[str, Any], status: dict[str, Any], stdout: bytes, stderr: bytes) -> dict[str, Any]:
+def outcome(request: Message, status: Message, stdout: bytes, stderr: bytes) -> Message:
     return {
         "id": request["id"],
         "status": status,

@@ -1,9 +1,9 @@
 # Sends Python's negative number for a signal as an exit code.
-from asked import Adapter
+from asked import Adapter, Message
 
 
 class Deriving(Adapter):
-    def reply(self, request):
+    def reply(self, request: Message) -> Message:
         return {**super().reply(request), "status": {"kind": "exited", "code": -9}}
 
 

@@ -1,9 +1,9 @@
 # Says of every request that it could not drive its system.
-from asked import Adapter
+from asked import Adapter, Message
 
 
 class Failing(Adapter):
-    def reply(self, request):
+    def reply(self, request: Message) -> Message:
         return {"id": request["id"], "error": "the socket is closed: start the daemon"}
 
 

@@ -1,9 +1,9 @@
 # Leaves the status out of its answers.
-from asked import Adapter
+from asked import Adapter, Message
 
 
 class Forgetful(Adapter):
-    def reply(self, request):
+    def reply(self, request: Message) -> Message:
         reply = super().reply(request)
         del reply["status"]
         return reply

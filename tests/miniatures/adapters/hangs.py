@@ -1,9 +1,9 @@
 # Never answers.
-from asked import Adapter
+from asked import Adapter, Message
 
 
 class Hanging(Adapter):
-    def answer(self, request):
+    def answer(self, request: Message) -> None:
         pass
 
 

@@ -5,7 +5,7 @@ from asked import Adapter
 
 
 class Noisy(Adapter):
-    def say(self, value):
+    def say(self, value: object) -> None:
         os.write(2, b"debug: " * 30000)
         super().say(value)
         os.write(2, b'{"id": "1"}\n' * 30000)

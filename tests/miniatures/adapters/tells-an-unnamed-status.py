@@ -1,9 +1,9 @@
 # Tells a kind of status that its hello does not name.
-from asked import CAPABILITIES, Adapter
+from asked import CAPABILITIES, Adapter, Message
 
 
 class Narrow(Adapter):
-    def reply(self, request):
+    def reply(self, request: Message) -> Message:
         return {**super().reply(request), "status": {"kind": "signalled", "number": 9}}
 
 

@@ -2,13 +2,13 @@
 import os
 import sys
 
-from asked import Adapter
+from asked import Adapter, Message
 
 
 class Dying(Adapter):
     answered = 0
 
-    def answer(self, request):
+    def answer(self, request: Message) -> None:
         self.answered += 1
         if self.answered == 3:
             sys.stdout.write('{"id": ')
