@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from conformance.condition import Facts
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
 from conformance.model import Case, Deviation, EnvironmentKey, Expectation, ObservedPattern, Started, Step
-from conformance.observation import CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
+from conformance.observation import Basis, CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
 from conformance.payload import EMPTY, Payload, sha256
 from conformance.precedence import deviation_for
 from conformance.shapes import ANYTHING, beginning, documented_sha256
-from conformance.status import ExitStatus, FailedToStart, satisfies
+from conformance.status import FailedToStart, satisfies
 
 _SHELLS_OF_DIALECT = {
     "sh": {"sh", "bash", "dash"},
@@ -204,21 +204,24 @@ def _verdict(terms: Terms, observation: Observation, departures: list[_Departure
         departure.place + discrepancy.statement for departure in departures for discrepancy in departure.discrepancies
     )
     if deviation is not None:
-        return _against_deviation(deviation, status, statements, departures)
+        return _against_deviation(deviation, f"{status} and every {_UNITS[observation.basis]}", statements, departures)
     expectation = departures[0].expectation if departures else terms.expectations[-1]
     rule = f"{expectation.reason} ({expectation.url})"
     if departures:
         return ResultKind.FAIL, f"{statements}\nRule: {rule}"
-    return ResultKind.PASS, f"{status}, and every byte, as expected: {rule}"
+    return ResultKind.PASS, f"{status}, and every {_UNITS[observation.basis]}, as expected: {rule}"
+
+
+_UNITS = {Basis.BYTES: "byte", Basis.TEXT: "character (of the text that the system hands on)"}
 
 
 def _against_deviation(
-    deviation: Deviation, status: ExitStatus, statements: str, departures: list[_Departure]
+    deviation: Deviation, kept: str, statements: str, departures: list[_Departure]
 ) -> tuple[ResultKind, str]:
     documented = f"the deviation documented at {deviation.origin} ({deviation.reason}; {deviation.url})"
     if not departures:
         return ResultKind.FIXED, (
-            f"{status} and every byte came as the contract has it, so {documented} no longer happens here. "
+            f"{kept} came as the contract has it, so {documented} no longer happens here. "
             "Delete it, or take this case out with `except`."
         )
     agreed = [_agreed(deviation, departure) for departure in departures]

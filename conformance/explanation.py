@@ -24,7 +24,7 @@ from conformance.description import (
 )
 from conformance.engine import terms_of
 from conformance.errors import CatalogError, ShellError
-from conformance.model import ONE_SHOT, Case, Deviation, Expectation, Route, Started, Step
+from conformance.model import ADAPTER, ONE_SHOT, Case, Deviation, Expectation, Route, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
@@ -52,6 +52,8 @@ def explain(
         "provisional": result.provisional,
         "reason": result.reason,
         "environment": str(result.environment),
+        "basis": line["basis"],
+        "driven": line["system"],
         "suite": catalog.digest,
         "version": conformance.__version__,
         **_machine(catalog, case, runner),
@@ -130,13 +132,17 @@ def _payload(payload: Payload) -> dict[str, Any]:
     }
 
 
+_BEGINNINGS = {ONE_SHOT: ("launched", "process"), ADAPTER: ("asked of the adapter", "body, as the adapter says,")}
+"""How a body begins, and what ends, for the kinds of routes that have no session."""
+
+
 def _timeline(record: LaunchRecord, route: Route) -> Iterator[dict[str, Any]]:
     """Yield what happened when; the witness record is looked at once a millisecond, and later on a busy machine.
 
     What nobody was left to note after the end was noted before it, however late it was seen.
     """
     completed = record.completed
-    beginning, ending = ("launched", "process") if route.kind == ONE_SHOT else ("handed to the session", "body")
+    beginning, ending = _BEGINNINGS.get(route.kind, ("handed to the session", "body"))
     if isinstance(completed.status, FailedToStart):
         yield {"seconds": 0.0, "event": f"the launch failed: {completed.status}"}
         return

@@ -124,7 +124,7 @@ def test_a_case_that_is_run_again_counts_once(project: pytest.Pytester) -> None:
     assert (report.header["cases"], len(report.results), report.footer["results"]) == (2, 3, {"pass": 2})
     for case in ET.parse(project.path / "j.xml").getroot().iter("testcase"):
         names = [element.attrib["name"] for element in case.iter("property")]
-        assert sorted(names) == ["conformance_environment", "conformance_result"]
+        assert sorted(names) == ["conformance_basis", "conformance_environment", "conformance_result"]
 
 
 def test_a_test_that_changes_the_folder_changes_no_finding(project: pytest.Pytester) -> None:

@@ -109,6 +109,7 @@ def _as_json(
             for difference in comparison.differences
         ],
         "left_out": [{"reason": reason, "cases": list(ids)} for reason, ids in comparison.left_out.items()],
+        "on_text": list(comparison.on_text),
         "cut_short": evidence.cut_short,
         "exit_code": code,
     }

@@ -90,6 +90,7 @@ def _as_json(fingerprint: Fingerprint, evidence: Evidence, code: int) -> Mapping
     return {
         "route": fingerprint.route.id,
         "environments": list(fingerprint.environments),
+        "basis": str(fingerprint.basis),
         "fingerprint": fingerprint.name,
         "in_words": describe(fingerprint),
         "stated": fingerprint.route.fingerprint,

@@ -134,6 +134,8 @@ class CaseItem(pytest.Item):
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)
         told = {"conformance_result": str(result.kind), "conformance_environment": str(result.environment)}
+        if result.observation is not None:
+            told["conformance_basis"] = str(result.observation.basis)
         self.user_properties[:] = (dict(self.user_properties) | told).items()  # a case may be run again
         if result.kind is ResultKind.ERROR:
             pytest.fail(result.reason, pytrace=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.catalog import Catalog, covers
-from conformance.observation import SAYS_NOTHING
+from conformance.observation import SAYS_NOTHING, Basis
 from conformance.status import Exited, ExitStatus, satisfies, status_from_json
 
 Line = Mapping[str, Any]
@@ -59,13 +59,18 @@ class Comparison:
     differences: tuple[Difference, ...]
     left_out: Mapping[str, tuple[str, ...]]
     """The ids of the cases that could not be compared, by the reason."""
+    on_text: tuple[str, ...]
+    """The routes whose systems hand on text and no exact bytes."""
 
 
 def compare(lines: Iterable[Line], routes: Sequence[str], equal: Sequence[str]) -> Comparison:
     """Compare what `routes` did, as far as `equal` (of `status`, `stdout` and `stderr`) goes."""
     by_fixture: defaultdict[str, dict[str, Line]] = defaultdict(dict)
+    on_text = set()
     for line in lines:
         by_fixture[line["fixture"]][line["route"]] = line
+        if line["basis"] == Basis.TEXT:
+            on_text.add(line["route"])
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     alike: defaultdict[tuple[tuple[str, str], ...], list[list[Line]]] = defaultdict(list)
     compared = []
@@ -86,6 +91,7 @@ def compare(lines: Iterable[Line], routes: Sequence[str], equal: Sequence[str]) 
         tuple(compared),
         tuple(_difference(sides, cases) for sides, cases in differences),
         {reason: tuple(ids) for reason, ids in left_out.items()},
+        tuple(route for route in routes if route in on_text),
     )
 
 

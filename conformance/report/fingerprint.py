@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.catalog import Catalog
 from conformance.model import Fixture, Route
-from conformance.observation import SAYS_NOTHING
+from conformance.observation import SAYS_NOTHING, Basis
 from conformance.report.policies import BY_DIALECT, NONE, Telling
 from conformance.report.traits import TRAITS, Trait, traits_of
 from conformance.status import Exited, ExitStatus, status_from_json
@@ -44,6 +44,8 @@ class Fingerprint:
     """The environment keys of what came."""
     not_asked: tuple[str, ...]
     """The telling fixtures that have no body in a dialect of the route."""
+    basis: Basis = Basis.BYTES
+    """What the traits of streams rest on."""
 
     @property
     def seen(self) -> tuple[Row, ...]:
@@ -110,12 +112,14 @@ def fingerprint_of(route: Route, fixtures: Mapping[str, Fixture], lines: Mapping
     table = BY_DIALECT[route.dialects[0]]
     told = {id_: lines.get(f"{id_}/{route.id}") for id_, fixture in fixtures.items() if _asked(route, fixture)}
     every = dict.fromkeys([*(row.fixture for rows in BY_DIALECT.values() for row in rows), *telling_fixtures(route)])
+    came = [line for line in told.values() if line is not None]
     return Fingerprint(
         route,
         tuple(_row(telling, told[telling.fixture]) for telling in table if telling.fixture in told),
         traits_of(told),
-        tuple(dict.fromkeys(line["environment"] for line in told.values() if line is not None)),
+        tuple(dict.fromkeys(line["environment"] for line in came)),
         tuple(id_ for id_ in every if id_ in fixtures and id_ not in told),
+        Basis.TEXT if any(line["basis"] == Basis.TEXT for line in came) else Basis.BYTES,
     )
 
 

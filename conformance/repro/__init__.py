@@ -79,6 +79,8 @@ def recipe_of(
     route, (step, *more) = case.route, case.fixture.steps
     if route.kind != ONE_SHOT or more:
         raise UsageError(f"{case.id} is more than one launch of a shell, which no script shows. Use `explain` on it.")
+    if route.programs or any("{{folder}}" in text for text in (*route.argv, *route.files.values())):
+        raise UsageError(f"{case.id} starts programs that lie beside its route's file. Start the route itself.")
     reason = why_inexpressible(route, step)
     if reason is not None:
         raise UsageError(f"{case.id} is skipped: {reason}. Take another route.")

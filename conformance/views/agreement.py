@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from conformance.report.agreement import Comparison, Difference, Ground
-from conformance.views.terminal import STYLES
+from conformance.views.terminal import STYLES, TEXT_NOTE
 from conformance.views.text import printable
 
 GROUNDS = {
@@ -34,6 +34,8 @@ def agreement(routes: Sequence[str], comparison: Comparison, cut_short: str) -> 
         verdict = Text(f"{names} do the same: {_fixtures(total)} compared.", style="bold green")
     for reason, ids in comparison.left_out.items():
         rows += [Text(), Text(f"not compared: {printable(reason)}:\n  {', '.join(ids)} ({len(ids)})")]
+    if comparison.on_text:
+        rows += [Text(), Text(f"{', '.join(comparison.on_text)}: {TEXT_NOTE}")]
     if cut_short:
         rows += [Text(), Text(printable(cut_short), style="bold red")]
     return Group(verdict, *rows)

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.diagnosis import hexdump
+from conformance.observation import Basis
 from conformance.status import SHELL_SIGNAL_BASE, Signalled, status_from_json
 from conformance.views.document import Block, Fields, Section, Sentences, Table, Verbatim
-from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE
+from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE, TEXT_NOTE
 from conformance.views.text import printable
 
 Explanation = Mapping[str, Any]
@@ -43,6 +44,7 @@ def sections(explanation: Explanation) -> Iterator[Section]:
 def _result(explanation: Explanation) -> Section:
     meaning = dict(MEANINGS)[explanation["result"]]
     note = PROVISIONAL_NOTE if explanation["provisional"] else ""
+    note += f" ({TEXT_NOTE})" if explanation["basis"] == Basis.TEXT else ""
     return Section(
         f"{explanation['case']}: {explanation['result']}",
         (Sentences(f"{explanation['result']}: {meaning}{note}"), Verbatim("as run reports it", explanation["reason"])),
@@ -229,6 +231,9 @@ def _environment(explanation: Explanation) -> Section:
     for shell in explanation["shells"]:
         state = shell.get("unavailable") or f"{shell['name']} {shell['version']}, {shell['path']} ({shell['found']})"
         rows.append((f"shell {shell['asked']}", state))
+    if explanation["driven"] is not None:
+        rows.append(("driven system", f"{explanation['driven']['name']} {explanation['driven']['version']}"))
+        rows.append(("basis", TEXT_NOTE if explanation["basis"] == Basis.TEXT else "bytes"))
     system = explanation["system"]
     rows += [
         ("system", f"{system['distribution']} (release {system['release']}), Python {system['python']}"),

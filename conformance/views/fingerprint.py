@@ -8,11 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.observation import Basis
 from conformance.report.fingerprint import Fingerprint, Row, describe
 from conformance.report.policies import POLICIES
 from conformance.report.traits import Note, Trait
 from conformance.status import status_to_json
-from conformance.views.terminal import short_status
+from conformance.views.terminal import TEXT_NOTE, short_status
 from conformance.views.text import printable
 
 STYLES = {True: "green", False: "yellow", None: "dim"}
@@ -33,6 +34,8 @@ def fingerprint_screen(fingerprint: Fingerprint, cut_short: str) -> RenderableTy
 def _verdict(fingerprint: Fingerprint) -> Iterator[Text]:
     yield Text(f"{fingerprint.route.id}: {describe(fingerprint)}", style="bold")
     yield Text(f"  on: {', '.join(fingerprint.environments)}")
+    if fingerprint.basis is Basis.TEXT:
+        yield Text(f"  {TEXT_NOTE}")
     yield from (Text(f"  {name}: {POLICIES[name]}") for name in fingerprint.candidates)
     stated = fingerprint.route.fingerprint
     if fingerprint.as_stated is False:

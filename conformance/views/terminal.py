@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.observation import Basis
 from conformance.report.history import Earlier
 from conformance.status import signal_name
 from conformance.views.text import printable
@@ -42,6 +43,8 @@ MEANINGS = (
 UNLIMITED = 1000
 """A width in characters that no grid needs."""
 CHANGES_SHOWN = 20
+ON_TEXT = "~"
+TEXT_NOTE = "judged on text: the system hands on no exact bytes"
 PROVISIONAL_NOTE = " (provisional: this shell was not seen on this system before, so it does not fail the run)"
 
 
@@ -67,6 +70,7 @@ def grid(lines: Sequence[Line], routes: Sequence[str], console: Console) -> Rend
     legend = [f"{number} {route}" for number, route in enumerate(routes, start=1)]
     shown = {line["result"] for line in lines}
     legend += [f"{letter} {kind}" for kind, letter in LETTERS.items() if kind in shown]
+    legend += [f"{ON_TEXT} {TEXT_NOTE}"] if any(map(_on_text, lines)) else []
     return Group(narrow, *map(Text, legend))
 
 
@@ -79,14 +83,21 @@ def _table(columns: Sequence[str]) -> Table:
 
 
 def _letter(line: Line | None) -> Text:
-    return Text("-", style="dim") if line is None else Text(LETTERS[line["result"]], style=STYLES[line["result"]])
+    if line is None:
+        return Text("-", style="dim")
+    mark = ON_TEXT if _on_text(line) else ""
+    return Text(LETTERS[line["result"]] + mark, style=STYLES[line["result"]])
+
+
+def _on_text(line: Line) -> bool:
+    return bool(line["basis"] == Basis.TEXT)
 
 
 def cell(line: Line | None) -> Text:
-    """Return what the grid shows of a result: `ok`, `dev 7>1`."""
+    """Return what the grid shows of a result: `ok`, `dev 7>1`, and `ok~` for one on text."""
     if line is None:
         return Text("-", style="dim")
-    word = WORDS[line["result"]]
+    word = WORDS[line["result"]] + (ON_TEXT if _on_text(line) else "")
     if line["result"] in ("deviates", "fail"):
         word = f"{word} {_difference(line)}"
     return Text(word + ("?" if line["provisional"] else ""), style=STYLES[line["result"]])
@@ -128,6 +139,9 @@ def summary(lines: Sequence[Line], findings: Iterable[str]) -> RenderableType:
         for kind, meaning in MEANINGS
         if counts[kind]
     ]
+    on_text = sum(map(_on_text, lines))
+    if on_text:
+        parts.append(Text(f"{on_text:5d} of them {TEXT_NOTE} ({ON_TEXT})"))
     provisional = sum(bool(line["provisional"]) for line in lines)
     if provisional:
         parts.append(

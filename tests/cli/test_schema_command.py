@@ -31,4 +31,4 @@ def test_a_schema_is_printed_as_it_is(name: str) -> None:
 def test_an_unknown_schema_is_a_usage_error_that_names_the_known_ones() -> None:
     finished = call_cli("schema", "repot")
     assert (finished.code, finished.out) == (2, "")
-    assert "'repot' is not one of 'catalog', 'report'" in finished.err
+    assert "'repot' is not one of 'adapter', 'catalog', 'report'" in finished.err
