@@ -13,12 +13,13 @@ import psutil
 
 from conformance.errors import HarnessError
 from conformance.process.conversation import LineConversation
+from conformance.process.held_in_job import HeldInJob
 from conformance.process.job_object import JobObject
 from conformance.process.kernel32 import load_kernel32
-from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
+from conformance.process.launch import Cancellation, Completed, Launch
 from conformance.process.talk import Session
-from conformance.process.threaded import DWORD_MASK, end_job, run_in_job
-from conformance.status import Exited, ExitStatus, FailedToStart
+from conformance.process.threaded import run_in_job
+from conformance.status import FailedToStart
 
 CREATE_SUSPENDED = 0x00000004
 CREATE_NEW_PROCESS_GROUP = 0x00000200
@@ -50,7 +51,7 @@ def open_conversation(launch: Launch, cancellation: Cancellation) -> Iterator[Li
     """
     with (
         open_job() as job,
-        contextlib.closing(LineConversation(HeldProgram(launch, job), cancellation)) as conversation,
+        contextlib.closing(LineConversation(HeldInJob(launch, job), cancellation)) as conversation,
     ):
         yield conversation
 
@@ -124,40 +125,6 @@ class WindowsJob:
     def kill(self) -> None:
         """Kill all that runs in the job."""
         self._job.terminate()
-
-
-class HeldProgram:
-    """A program in a job. Attributes: `process` and `launch`."""
-
-    def __init__(self, launch: Launch, job: WindowsJob) -> None:
-        self.launch = launch
-        self.process = job.start(launch)
-        self._job = job
-
-    def status(self) -> ExitStatus | None:
-        """Return how the program ended; None while it runs."""
-        code = self.process.poll()
-        return None if code is None else Exited(code & DWORD_MASK)
-
-    def remains(self, body: Launch) -> list[psutil.Process]:
-        """Return what still runs of `body`, known by its token."""
-        return [process for process in self._job.others(self.process) if _has_token(process, body)]
-
-    def kill(self, body: Launch) -> None:
-        """Kill what `remains` finds."""
-        for process in self.remains(body):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-
-    def end(self, *_: Launch) -> None:
-        """Kill the whole job."""
-        end_job(self.process, self._job)
-
-
-def _has_token(process: psutil.Process, body: Launch) -> bool:
-    with contextlib.suppress(psutil.Error, OSError):
-        return process.environ().get(TOKEN_VARIABLE) == body.token
-    return False
 
 
 def windows_environment(environment: Mapping[str, str]) -> dict[str, str]:

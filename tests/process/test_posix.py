@@ -18,12 +18,13 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 import pytest
+from session_job import session_job
 
 from conformance.model import Seconds
 from conformance.payload import EMPTY, Literal, Payload, Stream
@@ -88,41 +89,6 @@ class Harness:
     def pid(self, name: str) -> int:
         """Return the pid that the body wrote into the file `name`."""
         return int((self.folder / name).read_text())
-
-
-class SessionJob:
-    """Stands in for a job object: its processes are those that `tree` knows to belong to the launch."""
-
-    def start(self, launch: Launch) -> subprocess.Popen[bytes]:
-        self._launch = launch
-        self._process = subprocess.Popen(
-            launch.argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=launch.directory,
-            env=dict(launch.environment),
-            start_new_session=True,
-            bufsize=0,
-        )
-        return self._process
-
-    def others(self, process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-        return [*tree.descendants(process.pid), *tree.strays(process.pid, self._launch)]
-
-    def kill(self) -> None:
-        leader = self._process.pid
-        killed = tree.kill_tree(leader, self._launch) - {leader}
-        with suppress(ChildProcessError):  # it may have been collected already
-            os.waitid(os.P_PID, leader, os.WEXITED | os.WNOWAIT)
-        for pid in {*killed, *tree._own_zombies_in_session(leader)}:
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-
-
-@contextmanager
-def session_job() -> Iterator[SessionJob]:
-    yield SessionJob()
 
 
 def run_threaded(launch: Launch, cancellation: Cancellation) -> Completed:
