@@ -2,7 +2,7 @@
 // node dsh-one-shot.mjs pwsh|bash FOLDER-OF-ITS-PACKAGES SHELL
 import { exited, failedToStart, serve, signalled, timedOut } from './protocol.mjs'
 import { delimiter, dirname } from 'node:path'
-import { harnessIn, policyFor, takeEnvironment } from './dsh.mjs'
+import { harnessIn, policyFor } from './dsh.mjs'
 
 const [dialect, folder, shell] = process.argv.slice(2)
 const executor = { pwsh: 'dsh-pwsh-local', bash: 'dsh-bash-local' }[dialect]
@@ -17,6 +17,14 @@ const { default: Executor } = await load(executor)
 const context = new Context()
 await context.plugin(LocalSubprocessRuntime)
 await context.plugin(Executor, config)
+
+// Commands get the environment of this process as well, so it takes that of the request. TMPDIR stays as it is, since the
+// harness keeps a folder of its own there.
+function takeEnvironment(environment) {
+  const { TMPDIR } = process.env
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, environment, TMPDIR && { TMPDIR })
+}
 
 function statusOf({ timedOut: hasTimedOut, signal, exitCode }) {
   if (hasTimedOut) return timedOut()

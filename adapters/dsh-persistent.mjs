@@ -3,7 +3,8 @@
 // The tools, the terminal and the processes are the harness's own; stand-ins are the registries of agents and of tools.
 import { exited, notReported, serve, signalled, timedOut } from './protocol.mjs'
 import { constants } from 'node:os'
-import { harnessIn, policyFor, takeEnvironment } from './dsh.mjs'
+import { harnessIn, policyFor } from './dsh.mjs'
+import { sessionsBy } from './sessions.mjs'
 
 const [dialect, folder, shell, terminal] = process.argv.slice(2)
 const toolPackage = { pwsh: 'dsh-tool-pwsh-persistent', bash: 'dsh-tool-bash-persistent' }[dialect]
@@ -52,8 +53,7 @@ class Agents extends Service {
   }
 }
 
-async function openSession({ session, cwd, env, timeout_ms: timeoutMs }) {
-  takeEnvironment(env)
+async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
   const context = new Context()
   await context.plugin(terminal === 'terminal-reply' ? AnsweringRuntime : LocalSubprocessRuntime)
   await context.plugin(Tools)
@@ -68,7 +68,6 @@ async function openSession({ session, cwd, env, timeout_ms: timeoutMs }) {
   context.get('agents').only = agent
   const { registered } = context.get('tools')
   return {
-    name: session,
     execute: (command) => registered.execute({ command }, { agent, signal: new AbortController().signal }),
     close: () => context.fiber.dispose(),
   }
@@ -91,14 +90,12 @@ function outcomeOf(text) {
   return { status: signal in constants.signals ? signalled(signal) : notReported('the shell has exited'), stdout }
 }
 
-let current
+const { sessionOf, close } = sessionsBy(openSession)
+
 async function perform(request) {
-  if (current?.name !== request.session) {
-    await current?.close()
-    current = await openSession(request)
-  }
+  const { execute } = await sessionOf(request)
   try {
-    return outcomeOf(await current.execute(request.body))
+    return outcomeOf(await execute(request.body))
   } catch (error) {
     return { status: notReported(`the tool has failed: ${error.message}`) }
   }
@@ -107,9 +104,7 @@ async function perform(request) {
 const capabilities = {
   output: 'text',
   stderr: 'merged',
-  env: true,
-  cwd: true,
   statuses: ['exited', 'signalled', 'timed_out'],
   session: 'kept',
 }
-await serve({ name: 'deepseek-harness', version: version(toolPackage), capabilities }, perform, () => current?.close())
+await serve({ name: 'deepseek-harness', version: version(toolPackage), capabilities }, perform, close)
