@@ -62,7 +62,7 @@ async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
   await context.plugin(SandboxPolicyService, policyFor(cwd))
   // The grace is what a shell gets to end by SIGTERM, which an interactive bash ignores.
   await context.plugin(backend, { shellDialect: dialect, shellPath: shell, disposeGraceMs: 100 })
-  await context.plugin(tool, terminal === 'as-published' && dialect === 'pwsh' ? {} : { timeoutMs })
+  await context.plugin(tool, { timeoutMs })
   const agent = { id: session, session: { id: session, header: { cwd }, events: [] } }
   await context.plugin(Object.assign((ctx) => void (agent.ctx = ctx), { inject: ['agents'] }))
   context.get('agents').only = agent
