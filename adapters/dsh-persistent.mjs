@@ -1,0 +1,110 @@
+// deepseek-harness, its tools that keep a shell in a terminal for all commands of an agent.
+// node dsh-persistent.mjs pwsh|bash FOLDER-OF-ITS-PACKAGES SHELL as-published|terminal-reply
+// The tools, the terminal and the processes are the harness's own; stand-ins are the registries of agents and of tools.
+import { exited, notReported, serve, signalled, timedOut } from './protocol.mjs'
+import { constants } from 'node:os'
+import { harnessIn, policyFor } from './dsh.mjs'
+import { sessionsBy } from './sessions.mjs'
+
+const [dialect, folder, shell, terminal] = process.argv.slice(2)
+const toolPackage = { pwsh: 'dsh-tool-pwsh-persistent', bash: 'dsh-tool-bash-persistent' }[dialect]
+
+const { load, version } = harnessIn(folder)
+const { Context, Service } = await load('cordis')
+const { LocalSubprocessRuntime } = await load('dsh-subprocess-local')
+const { TerminalSessionService } = await load('dsh-terminal')
+const { SandboxPolicyService } = await load('dsh-sandbox-policy')
+const backend = await load('dsh-terminal-bash')
+const tool = await load(toolPackage)
+
+// PSReadLine asks the terminal where the cursor is, and waits for the answer. A terminal emulator gives it, as ConPTY does
+// on Windows; the harness does not.
+const CURSOR_REQUEST = '\x1b[6n'
+const CURSOR_REPLY = '\x1b[1;1R'
+
+class AnsweringRuntime extends LocalSubprocessRuntime {
+  async spawnTerminal(specification) {
+    const handle = await super.spawnTerminal(specification)
+    let unread = ''
+    handle.output.on('data', (bytes) => {
+      const [, ...requests] = (unread + bytes.toString('latin1')).split(CURSOR_REQUEST)
+      unread = (requests.at(-1) ?? unread + bytes.toString('latin1')).slice(1 - CURSOR_REQUEST.length)
+      for (const _ of requests) handle.write(CURSOR_REPLY)
+    })
+    return handle
+  }
+}
+
+class Tools extends Service {
+  constructor(context) {
+    super(context, 'tools')
+  }
+  register(definition) {
+    this.registered = definition
+  }
+}
+
+class Agents extends Service {
+  constructor(context) {
+    super(context, 'agents')
+  }
+  get() {
+    return this.only
+  }
+}
+
+async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
+  const context = new Context()
+  await context.plugin(terminal === 'terminal-reply' ? AnsweringRuntime : LocalSubprocessRuntime)
+  await context.plugin(Tools)
+  await context.plugin(Agents)
+  await context.plugin(TerminalSessionService)
+  await context.plugin(SandboxPolicyService, policyFor(cwd))
+  // The grace is what a shell gets to end by SIGTERM, which an interactive bash ignores.
+  await context.plugin(backend, { shellDialect: dialect, shellPath: shell, disposeGraceMs: 100 })
+  await context.plugin(tool, { timeoutMs })
+  const agent = { id: session, session: { id: session, header: { cwd }, events: [] } }
+  await context.plugin(Object.assign((ctx) => void (agent.ctx = ctx), { inject: ['agents'] }))
+  context.get('agents').only = agent
+  const { registered } = context.get('tools')
+  return {
+    execute: (command) => registered.execute({ command }, { agent, signal: new AbortController().signal }),
+    close: () => context.fiber.dispose(),
+  }
+}
+
+const RESET = /\nThe persistent \w+ shell was reset; the next \w+ call starts from the workspace .*$/
+const TIMED_OUT = /^Your command timed out after \d+ seconds or experienced an OOM error\. Below is partial output:\n/
+const SHELL_ENDED = /(?:^|\n)\[shell (?:exited: code (?<code>\d+)|killed by signal: (?<signal>\w+)|exited)\]$/
+const EXIT_CODE = /(?:^|\n)\[exit code: (?<code>\d+)\]$/
+
+// What the model is told is all there is: the status stands in the text, and a text without one is a success.
+function outcomeOf(text) {
+  const body = text.replace(RESET, '')
+  if (TIMED_OUT.test(body)) return { status: timedOut(), stdout: body.replace(TIMED_OUT, '') }
+  const marker = SHELL_ENDED.exec(body) ?? EXIT_CODE.exec(body)
+  if (marker === null) return { status: exited(0), stdout: body }
+  const { code, signal } = marker.groups
+  const stdout = body.slice(0, marker.index)
+  if (code !== undefined) return { status: exited(Number(code)), stdout }
+  return { status: signal in constants.signals ? signalled(signal) : notReported('the shell has exited'), stdout }
+}
+
+const { sessionOf, close } = sessionsBy(openSession)
+
+async function perform(request) {
+  const { execute } = await sessionOf(request)
+  try {
+    return outcomeOf(await execute(request.body))
+  } catch (error) {
+    return { status: notReported(`the tool has failed: ${error.message}`) }
+  }
+}
+
+const capabilities = {
+  output: 'text',
+  stderr: 'merged',
+  statuses: ['exited', 'signalled', 'timed_out'],
+  session: 'kept',
+}
+await serve({ name: 'deepseek-harness', version: version(toolPackage), capabilities }, perform, close)
