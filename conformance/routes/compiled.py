@@ -3,71 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conformance.cache import cache_folder
+from conformance.cache import check_code, code_folder, make_code_folder
 from conformance.errors import HarnessError
 from conformance.paths import data_folder
 from conformance.shells import Shell
 
 COMPILE_SECONDS = 120
-PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+PRIVATE_FILE = 0o600
 _QUIET = ("-NoLogo", "-NoProfile", "-NonInteractive")
-_ANOTHER_CACHE = "set XDG_CACHE_HOME to a folder of your own"
 
 
 def compiled_host(source: str, pwsh: Shell, environment: Mapping[str, str]) -> Path:
     """Return the assembly that `pwsh` makes of the C# text `source`; it is compiled, in `environment`, if it is new.
 
-    What the cache holds is executed, so nobody but its user may be able to put something there.
-    Raises HarnessError where others can, where the cache cannot be written, or where the text does not compile.
+    Raises HarnessError where others can change what is kept, where it cannot be kept, or does not compile.
     """
     digest = hashlib.sha256(f"{pwsh.version}\n{source}".encode()).hexdigest()
-    try:
-        cache = cache_folder()
-        folder = cache / "pwsh-hosts"
+    with code_folder("pwsh-hosts", "the compiled host of pwsh sessions") as folder:
         host = folder / f"{pwsh.version}-{digest[:32]}.dll"
         if not host.is_symlink() and not host.exists():
-            _make_folders(cache, folder)
+            make_code_folder(folder)
             _compile(source, pwsh, environment, host)
-        for path in (cache, folder, host):
-            _refuse_what_others_can_change(path)
-    except RuntimeError as error:
-        raise HarnessError(f"there is no place for compiled hosts of pwsh sessions: {error}. Set HOME.") from error
-    except OSError as error:
-        where = error.filename or "the cache"
-        raise HarnessError(
-            f"the compiled host of pwsh sessions cannot be kept: {where}: {error.strerror}. "
-            f"Make the folder writable, or {_ANOTHER_CACHE}."
-        ) from error
+        check_code(host)
     return host
-
-
-def _make_folders(cache: Path, folder: Path) -> None:
-    cache.parent.mkdir(parents=True, exist_ok=True)
-    for path in (cache, folder):
-        path.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-        _refuse_what_others_can_change(path)
-
-
-def _refuse_what_others_can_change(path: Path) -> None:
-    if sys.platform == "win32":
-        return  # a user's folders are closed to others there, by their access control lists
-    status = path.lstat()
-    if stat.S_ISLNK(status.st_mode):
-        raise HarnessError(f"{path} is a link, expected a file or folder of its own: remove it, or {_ANOTHER_CACHE}")
-    if status.st_uid != os.geteuid():
-        raise HarnessError(
-            f"{path} belongs to user id {status.st_uid}, expected your own ({os.geteuid()}): {_ANOTHER_CACHE}"
-        )
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise HarnessError(f"{path} can be written by other users: run chmod go-w on it, or {_ANOTHER_CACHE}")
 
 
 def _compile(source: str, pwsh: Shell, environment: Mapping[str, str], host: Path) -> None:
