@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -28,8 +27,7 @@ from conformance.runners.local import (
     public_path,
 )
 from conformance.schedule import run_cases
-
-ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+from conformance.signals import answering
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
 @contextmanager
 def local_runner() -> Iterator[tuple[LocalRunner, Cancellation]]:
     """Make this process ready to run cases: a local runner, whose cases end when this process is told to end."""
-    with closing(Cancellation()) as cancellation, _interruptible(cancellation):
+    with closing(Cancellation()) as cancellation, answering(lambda *_: cancellation.throw()):
         runner = LocalRunner(cancellation)
         with runner.prepared():
             yield runner, cancellation
@@ -158,18 +156,3 @@ def distribution() -> str:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
         return platform.platform(terse=True)
-
-
-@contextmanager
-def _interruptible(cancellation: Cancellation) -> Iterator[None]:
-    """Let the signals that end a program cancel the run, but those that this process was started to ignore."""
-    before = {
-        number: signal.signal(number, lambda *_: cancellation.throw())
-        for name in ENDING_SIGNALS
-        if (number := getattr(signal, name, None)) is not None and signal.getsignal(number) is not signal.SIG_IGN
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

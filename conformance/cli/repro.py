@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
-from conformance.campaign import ENDING_SIGNALS, local_runner
+from conformance.campaign import local_runner
 from conformance.cli.options import case_options, load_case
 from conformance.engine import terms_of
 from conformance.errors import HarnessError
@@ -23,6 +21,7 @@ from conformance.runners.local import public_path
 from conformance.runners.local_posix import ProgramsInFolder
 from conformance.runners.local_windows import OF_THE_MACHINE
 from conformance.runners.natives import Natives
+from conformance.signals import answering
 
 Writer = tuple[Callable[[Recipe], str], Callable[[str], Natives]]
 WRITERS: Mapping[str, Writer] = {
@@ -77,20 +76,9 @@ def _run(script: str, shell: str) -> int:
         except OSError as error:
             program = public_path(command[0])
             raise HarnessError(f"{program} cannot be started: {error.strerror}. Install it, or mend PATH.") from error
-        with process, _signals_handed_on(process):
+        # It has something to clear away, so it decides when to end.
+        with process, answering(lambda sent, _: process.send_signal(sent)):
             return process.wait()
-
-
-@contextmanager
-def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Let a signal that would end this process end `process`, which has something to clear away."""
-    numbers = [getattr(signal, name) for name in ENDING_SIGNALS if hasattr(signal, name)]
-    before = {number: signal.signal(number, lambda sent, _: process.send_signal(sent)) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _command(shell: str) -> tuple[list[str], str]:
