@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from conformance.catalog import Catalog, covers
 from conformance.observation import SAYS_NOTHING
-from conformance.status import Exited, ExitStatus, satisfies, status_from_json
+from conformance.report.harm import Harm, harm_of, status_harm
+from conformance.status import ExitStatus, satisfies, status_from_json
 
 Line = Mapping[str, Any]
 
@@ -144,17 +146,12 @@ def _in_words(lines: Sequence[Line], equal: Sequence[str]) -> Iterator[str]:
         yield ", ".join(words)
 
 
-def _harm(lines: Sequence[Line]) -> int:
-    """Rank a difference: a failure that becomes 0, then 0 beside another status, then any status, then only bytes."""
-    found = [_counted(line) for line in lines]
-    succeeded = [all(status == Exited(0) for status in each) for each in found]
-    if any(
-        well and status_from_json(line["expected"]) != Exited(0) for well, line in zip(succeeded, lines, strict=True)
-    ):
-        return 0
-    if len(set(succeeded)) > 1:
-        return 1
-    return 2 if len(set(found)) > 1 else 3
+def _harm(lines: Sequence[Line]) -> tuple[Harm, Harm]:
+    """Rank a difference by the worst that one route does to a hook, or to who takes it for another of the routes."""
+    lost = min(map(harm_of, lines))
+    steps = [_counted(line) for line in lines]
+    taken = min(status_harm(*pair) for one, other in permutations(steps, 2) for pair in zip(one, other, strict=False))
+    return min(lost, taken), lost
 
 
 def disagreements(ran: Mapping[str, Line], catalog: Catalog) -> Iterator[str]:
