@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from conformance.catalog import Catalog, covers
 from conformance.contract import Terms, contaminated, discrepancies, facts_of, judge, terms_for
-from conformance.errors import CatalogError, HarnessError, InexpressibleError, ShellError, UnavailableError
+from conformance.errors import CatalogError, HarnessError, InexpressibleError, UnavailableError
 from conformance.lending import Lender
 from conformance.model import MARKER_SESSION, SESSION, Case, Deadline, EnvironmentKey, Expectation, Route, Seconds, Step
 from conformance.observation import Observation, Result, ResultKind, StepObservation
@@ -20,6 +20,7 @@ from conformance.routes.expressible import why_skipped
 from conformance.runners import Place, Runner
 from conformance.runners.local import public_path
 from conformance.shells import MissingShellError
+from conformance.systems import MissingSystemError
 
 DEADLINE_SECONDS = 60.0
 """How long a body may run that is not meant to hang, in seconds at time scale 1."""
@@ -89,9 +90,9 @@ class Engine:
                 self._runner.program(name)
             for name in route.systems:
                 self._runner.system(name)
-        except MissingShellError as error:
+        except (MissingShellError, MissingSystemError) as error:
             return ResultKind.UNAVAILABLE, str(error)
-        except ShellError as error:
+        except HarnessError as error:
             return ResultKind.ERROR, str(error)
         return None
 

@@ -9,7 +9,7 @@ _SCHEMA = ".schema.json"
 
 
 def data_folder(name: str) -> Path:
-    """Return the folder called `name` (`fixtures`, `matrices` or `schemas`) that belongs to this code.
+    """Return the folder called `name` (`adapters`, `fixtures`, `matrices` or `schemas`) that belongs to this code.
 
     Raises FileNotFoundError where the installation is broken.
     """

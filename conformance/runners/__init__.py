@@ -83,7 +83,7 @@ class Runner(Protocol):
         """Return the program called `name` there, which is no shell; raises ShellError where it is missing."""
 
     def system(self, name: str) -> Path:
-        """Return the folder where the system called `name` is installed; raises ShellError where it is not."""
+        """Return the folder where the system called `name` is installed; raises HarnessError where it is not."""
 
     def environment_key(self, route: Route) -> EnvironmentKey:
         """Return the environment key of results that `route` gets there, as far as its shell is known."""

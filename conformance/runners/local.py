@@ -26,7 +26,7 @@ from conformance.process.talk import Read
 from conformance.runners import Availability, Stage
 from conformance.runners.witness_record import read_witness_record
 from conformance.shells import Shell, find_program, probe_shell
-from conformance.systems import installed_folder
+from conformance.systems.installed import installed_folder
 
 if sys.platform == "win32":
     from conformance.runners import local_windows as system
@@ -97,7 +97,7 @@ class LocalRunner:
     def system(self, name: str) -> Path:
         """Return the folder where the system called `name` was installed.
 
-        Raises ShellError where it is not.
+        Raises MissingSystemError where it is not, HarnessError where others can change it.
         """
         return installed_folder(name)
 
@@ -279,7 +279,9 @@ def public_path(path: Path | str) -> str:
     with suppress(RuntimeError):  # this user has no home
         text = re.sub(system.home_pattern(), "~", text)
     # Looked for at the beginning of each word only, or a word of 100,000 characters would take minutes.
-    return re.sub(r"(?<![^\s=])[^\s=]*[\\/]+shell-exit-conformance[\\/]+(?=(pwsh|env)-|reports)", "{{cache}}/", text)
+    return re.sub(
+        r"(?<![^\s=])[^\s=]*[\\/]+shell-exit-conformance[\\/]+(?=(pwsh|env)-|reports|systems)", "{{cache}}/", text
+    )
 
 
 def documented_environment(environment: Mapping[str, str]) -> dict[str, str]:

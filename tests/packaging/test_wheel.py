@@ -171,7 +171,7 @@ def files_below(*folders: str, suffixes: tuple[str, ...] = ("",)) -> Iterator[st
 
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built) -> None:
     found = contents(built.wheel)
-    data = {f"conformance/{name}": name for name in files_below("fixtures", "matrices")}
+    data = {f"conformance/{name}": name for name in files_below("adapters", "fixtures", "matrices")}
     code = {name: name for name in files_below("conformance", suffixes=(".py", ".schema.json", ".bash", ".ps1"))}
     records = {f"{DIST_INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     records.add(f"{DIST_INFO}/licenses/LICENSE")
@@ -181,6 +181,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built)
     for name in (
         "schemas/report.schema.json",
         "matrices/pwsh-preserving.ps1",
+        "adapters/npm/launchers/package-lock.json",
         "repro/supervise.bash",
         "pytest_plugin/__init__.py",
     ):
@@ -189,7 +190,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built)
 
 def test_the_sdist_holds_what_its_tests_need(unpacked: Path) -> None:
     found = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
-    ours = set(files_below("bench", "conformance", "docs", "fixtures", "matrices", "tests"))
+    ours = set(files_below("adapters", "bench", "conformance", "docs", "fixtures", "matrices", "tests"))
     around = {"LICENSE", "README.md", "bootstrap.py", "pyproject.toml", "tox.ini"}
     assert found - {".gitignore", "PKG-INFO"} == ours | around
     for name in ours | around:
@@ -220,7 +221,14 @@ def test_the_entry_points_are_the_command_and_the_plugin(built: Built) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--version",), ("list", "matrices"), ("list", "cases", "full"), ("show", CASE), ("schema", "report")],
+    [
+        ("--version",),
+        ("list", "matrices"),
+        ("list", "cases", "full"),
+        ("show", CASE),
+        ("schema", "report"),
+        ("systems",),
+    ],
 )
 def test_the_installed_command_answers_as_that_of_the_checkout(
     arguments: tuple[str, ...], elsewhere: Elsewhere

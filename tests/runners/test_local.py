@@ -20,6 +20,7 @@ def test_home_and_cache_are_named_and_not_shown(home: str, monkeypatch: pytest.M
     monkeypatch.setenv("HOME", home)
     assert public_path(f"{home}/bin/pwsh") == "~/bin/pwsh"
     assert public_path(f"{home}/.cache/shell-exit-conformance/pwsh-7.6.9/pwsh") == "{{cache}}/pwsh-7.6.9/pwsh"
+    assert public_path("/var/cache/shell-exit-conformance/systems/a-1/x.js") == "{{cache}}/systems/a-1/x.js"
     assert public_path("/var/cache/shell-exit-conformance/pwsh-7.6.9/pwsh") == "{{cache}}/pwsh-7.6.9/pwsh"
     assert public_path(f"CONFORMANCE_PWSH={home}/pwsh is no program") == "CONFORMANCE_PWSH=~/pwsh is no program"
     assert public_path("/usr/bin/bash") == "/usr/bin/bash"
