@@ -120,6 +120,8 @@ def _strings(value: Any) -> Iterator[str]:
         [*COMMAND, "try", "--json", "--dialect", "sh", "--", "sh", "-c", "env | grep -v ^PATH=; {{body}}"],
         [*COMMAND, "list", "cases", "full"],
         [*COMMAND, "doctor"],
+        [*COMMAND, "systems", "report"],
+        [*COMMAND, "systems", "report", "--report", "{home}/no-such-report.jsonl"],
         [*COMMAND, "doctor", "--json"],
         [*COMMAND, "show", "exit-codes/exit-7/pwsh-preserving"],
         [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--matrix", "matrix.toml"],

@@ -15,6 +15,10 @@ from click.shell_completion import CompletionItem
 from conformance.catalog import Catalog, load_catalog, matrix_names
 from conformance.errors import ConformanceError
 from conformance.selection import DEFAULT_MATRIX
+from conformance.systems import system_names
+
+ALL = "all"
+"""The word for every system."""
 
 
 def complete_matrix(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -63,6 +67,11 @@ def complete_shown(context: click.Context, _parameter: click.Parameter, incomple
         return [*(fixture.id for fixture in catalog.fixtures), *(case.id for case in catalog.cases())]
 
     return _offered(names, incomplete)
+
+
+def complete_system(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the systems that can be installed, and all of them at once."""
+    return _offered(lambda: [*system_names(), ALL], incomplete)
 
 
 def _catalog(context: click.Context, default: Sequence[str] = (DEFAULT_MATRIX,)) -> Catalog:

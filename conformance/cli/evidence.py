@@ -15,11 +15,19 @@ from jsonschema import Draft202012Validator
 
 from conformance.campaign import Plan, perform
 from conformance.cli.progress import progress
-from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, InterruptedRunError, UsageError
+from conformance.errors import (
+    ALL_AS_DOCUMENTED,
+    SOMETHING_DIFFERS,
+    HarnessError,
+    InterruptedRunError,
+    NothingSelectedError,
+    UsageError,
+)
 from conformance.observation import ResultKind
 from conformance.paths import schema_file
 from conformance.report.codec import FORMAT
 from conformance.report.reader import Report, parse_report, read_report
+from conformance.report.systems import driven_routes
 from conformance.report.writer import ReportWriter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -70,17 +78,44 @@ def from_report(path: Path, routes: Sequence[str]) -> Evidence:
 
     Raises UsageError for what is no report of this format, and where it says nothing of one of the routes.
     """
-    name = "standard input" if path == STANDARD_INPUT else str(path)
-    report = parse_report(_standard_input(), name) if path == STANDARD_INPUT else read_report(path)
-    if report.header.get("format") != FORMAT:
-        raise UsageError(f"{name}: not a report of format {FORMAT}, the one that is known here. Run the cases again.")
-    schema = Draft202012Validator(json.loads(schema_file("report").read_text(encoding="utf-8")))
+    report, name = _read(path)
     held = dict.fromkeys(str(line.get("route")) for line in report.results)
     for route in routes:
         if route not in held:
             raise UsageError(
                 f"{name}: has no result of the route {route!r}. Its routes are {', '.join(held) or 'none'}."
             )
+    return _evidence(report, routes, name)
+
+
+def from_report_on_systems(path: Path) -> Evidence:
+    """Return what the report at `path` says of all routes that drive systems.
+
+    Raises UsageError for what is no report of this format, NothingSelectedError where no such route was run.
+    """
+    if path != STANDARD_INPUT and not path.exists():
+        raise UsageError(f"{path}: there is no such report. Run `conformance run systems`, or name one with --report.")
+    report, name = _read(path)
+    routes = driven_routes(report.results)
+    if not routes:
+        raise NothingSelectedError(
+            f"{name}: has no result of a system. Install some (`conformance systems install all`), "
+            "then run them (`conformance run systems`)."
+        )
+    return _evidence(report, routes, name)
+
+
+def _read(path: Path) -> tuple[Report, str]:
+    """Return the report at `path`, and what messages call it."""
+    name = "standard input" if path == STANDARD_INPUT else str(path)
+    report = parse_report(_standard_input(), name) if path == STANDARD_INPUT else read_report(path)
+    if report.header.get("format") != FORMAT:
+        raise UsageError(f"{name}: not a report of format {FORMAT}, the one that is known here. Run the cases again.")
+    return report, name
+
+
+def _evidence(report: Report, routes: Sequence[str], name: str) -> Evidence:
+    schema = Draft202012Validator(json.loads(schema_file("report").read_text(encoding="utf-8")))
     return Evidence(tuple(_checked(report, routes, schema, name)), _cut_short(report, name))
 
 

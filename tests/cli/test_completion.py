@@ -13,6 +13,7 @@ from conftest import Finished, command_environment, run_cli
 from conformance.catalog import load_catalog, matrix_names
 from conformance.cli import SUBCOMMANDS
 from conformance.paths import schema_names
+from conformance.systems import system_names
 
 CORE = load_catalog(["core"])
 
@@ -40,6 +41,12 @@ def test_subcommands_and_their_words() -> None:
     assert set(offered("")) == set(SUBCOMMANDS)
     assert offered("list", "") == ["cases", "fixtures", "routes", "matrices"]
     assert offered("schema", "") == list(schema_names())
+
+
+def test_systems() -> None:
+    assert offered("systems", "") == ["install", "list", "report"]
+    assert offered("systems", "install", "") == [*system_names(), "all"]
+    assert offered("systems", "install", "launchers", "node") == ["node-powershell"]
 
 
 @pytest.mark.parametrize("words", [("run", ""), ("list", "cases", ""), ("show", "--matrix", "")])

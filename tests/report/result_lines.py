@@ -9,6 +9,7 @@ from typing import Any
 from conformance.condition import Condition
 from conformance.model import Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
 from conformance.observation import (
+    Basis,
     CapturedStream,
     Discrepancy,
     Observation,
@@ -16,6 +17,7 @@ from conformance.observation import (
     ResultKind,
     StdinRecord,
     StepObservation,
+    System,
     WitnessRecord,
 )
 from conformance.report.codec import result_line
@@ -36,6 +38,7 @@ def line(
     provisional: bool = False,
     stdout: bytes = b"",
     lost: Mapping[str, str] | None = None,
+    system: System | None = None,
 ) -> dict[str, Any]:
     """Return the line of a case that came out as `came`; `lost` are discrepancies, each with its meaning."""
     expected = came if expected is None else expected
@@ -55,9 +58,14 @@ def line(
             expected=expected,
             discrepancies=tuple(Discrepancy(subject, "", meaning) for subject, meaning in found.items()),
             deviation=deviation,
-            observation=Observation((step,)),
+            observation=Observation((step,), system),
         )
     )
+
+
+def driven(version: str = "1.0", basis: Basis = Basis.BYTES) -> System:
+    """Return a system that an adapter drives."""
+    return System("thing", version, basis)
 
 
 def silent_line(case: str, kind: ResultKind) -> dict[str, Any]:
