@@ -17,8 +17,8 @@ from conformance.systems import DESCRIPTION_FILES, InstallableSystem
 from conformance.systems.installed import installed_folder, place_of
 
 NPM_OPTIONS = (
-    # No package runs code of its own here, and no setting of the user's leaves one out or hides what went wrong.
-    "--ignore-scripts", "--include=optional", "--include=peer", "--package-lock", "--no-global", "--loglevel=error",
+    # No package runs code of its own here, and no setting of the user's leaves one out or hides what goes wrong.
+    "--ignore-scripts", "--include=optional", "--include=peer", "--package-lock", "--no-global", "--loglevel=warn",
     # What npm has fetched before serves as well, since all is checked against the lockfile.
     "--engine-strict", "--prefer-offline", "--no-audit", "--no-fund",
     # Who is offline is told within seconds, not minutes.
@@ -31,7 +31,7 @@ _NODE = "Install Node.js 20 or newer (https://nodejs.org), which brings npm."
 _REGISTRY = "the registry that npm is configured for (`npm config get registry`)"
 _UNREACHABLE = f"{_REGISTRY} does not answer. Mend the network or npm's settings"
 _INCOMPLETE = f"{_REGISTRY} does not have all of it. Have npm ask another, such as https://registry.npmjs.org/"
-_FULL = "there is no room for it. Make room, or set XDG_CACHE_HOME and TMPDIR to folders on another disk"
+_FULL = "there is no room for it. Make room, or set XDG_CACHE_HOME to a folder on another disk"
 _WAYS_OUT = {
     **dict.fromkeys(
         ("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "EIDLETIMEOUT", "ENETUNREACH", "ENOTCACHED",
@@ -43,8 +43,12 @@ _WAYS_OUT = {
     "EBADENGINE": "this Node.js or npm is not one that it runs on. Install Node.js 20 or newer (https://nodejs.org)",
 }  # fmt: skip
 """What npm's error codes mean, and what to do."""
-_CODE = re.compile(r"^npm (?:ERR!|error) code (\w+)$", re.MULTILINE)
-_SAID = re.compile(r"^npm (?:ERR!|error) (?!code |syscall |errno |path |A complete log)(.*\S)$", re.MULTILINE)
+_UNPACKED_IN_PART = r"(?:WARN|warn) tar TAR_ENTRY_ERROR"
+"""What npm says of a file that it could not write, before it exits 0 all the same."""
+_CODE = re.compile(rf"^npm (?:(?:ERR!|error) code|{_UNPACKED_IN_PART}) (\w+)", re.MULTILINE)
+_SAID = re.compile(
+    rf"^npm (?:ERR!|error|{_UNPACKED_IN_PART}) (?!code |syscall |errno |path |A complete log)(.*\S)$", re.MULTILINE
+)
 _VERSIONS = re.compile(r"^npm (?:ERR!|error) notsup ((?:Required|Actual):.*)$", re.MULTILINE)
 
 
@@ -101,9 +105,9 @@ def _complaint(folder: Path) -> str | None:
         )
     except OSError as error:
         return f"npm ({npm}) cannot be started: {error.strerror}. {_NODE.rstrip('.')}"
-    if completed.returncode == 0:
-        return None if (folder / "node_modules").is_dir() else f"npm ({npm}) installed nothing. Try another npm"
-    return _translated(completed.stderr) or _in_its_own_words(npm, completed)
+    if completed.returncode or re.search(_UNPACKED_IN_PART, completed.stderr):
+        return _translated(completed.stderr) or _in_its_own_words(npm, completed)
+    return None if (folder / "node_modules").is_dir() else f"npm ({npm}) installed nothing. Try another npm"
 
 
 def _translated(stderr: str) -> str | None:
@@ -111,13 +115,13 @@ def _translated(stderr: str) -> str | None:
     if code is None or code[1] not in _WAYS_OUT:
         return None
     said = "; ".join(_VERSIONS.findall(stderr)[:2]) or _first(_SAID.findall(stderr))
-    return f"{_WAYS_OUT[code[1]]} (npm said {code[1]}: {said})"
+    return f"{_WAYS_OUT[code[1]]} (npm said: {said or code[1]})"
 
 
 def _in_its_own_words(npm: str, completed: subprocess.CompletedProcess[str]) -> str:
     said = _first(_SAID.findall(completed.stderr) or completed.stderr.strip().splitlines())
-    return f"npm ({npm}) exited {completed.returncode}: {said}. Mend that, and run the same command again"
+    return f"npm ({npm}) exited {completed.returncode}: {said or 'no word'}. Mend that, and run the same command again"
 
 
 def _first(lines: Sequence[str]) -> str:
-    return lines[0].strip().rstrip(".") if lines else "nothing"
+    return lines[0].strip().rstrip(".") if lines else ""

@@ -74,6 +74,15 @@ def test_fixtures_with_the_same_difference_stand_together_and_the_worst_come_fir
     assert len(comparison.compared) == 7
 
 
+def test_a_success_beside_a_failure_comes_before_lost_codes_even_where_both_are_as_the_contract_has_it() -> None:
+    lines = [
+        *codes("a", {"t/1": 7, "t/2": 0}),
+        *codes("b", {"t/2": 2}),
+        line("t/1/b", Exited(1), Exited(7), deviation=DOCUMENTED),
+    ]
+    assert differing(compare(lines, ["a", "b"], STATUS)) == [("t/2",), ("t/1",)]
+
+
 def test_only_bytes_that_differ_come_last_and_only_where_they_are_asked_for() -> None:
     lines = [
         line("t/1/a", Exited(0), stdout=b"x\n"),

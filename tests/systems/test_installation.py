@@ -162,40 +162,40 @@ npm error notsup Actual:   {"node":"v18.0.0"}
     ("stderr", "told", "said"),
     [
         (
-            "npm error code ENOTFOUND\nnpm error errno ENOTFOUND\nnpm error network request to x failed\nnpm error network",
+            "npm error code ENOTFOUND\nnpm error network request to x failed\nnpm error network",
             OFFLINE,
-            "ENOTFOUND: network request to x failed",
+            "network request to x failed",
         ),
         (
             "npm ERR! code ECONNREFUSED\nnpm ERR! syscall connect\nnpm ERR! FetchError: request failed, reason: so.\n",
             OFFLINE,
-            "ECONNREFUSED: FetchError: request failed, reason: so",
+            "FetchError: request failed, reason: so",
         ),
         (
             "npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write\n",
-            "there is no room for it. Make room, or set XDG_CACHE_HOME and TMPDIR to folders on another disk",
-            "ENOSPC: nospc ENOSPC: no space left on device, write",
+            "there is no room for it. Make room, or set XDG_CACHE_HOME to a folder on another disk",
+            "nospc ENOSPC: no space left on device, write",
         ),
         (
             OLD_NODE,
             "this Node.js or npm is not one that it runs on. Install Node.js 20 or newer (https://nodejs.org)",
-            'EBADENGINE: Required: {"node":">=20"}; Actual:   {"node":"v18.0.0"}',
+            'Required: {"node":">=20"}; Actual:   {"node":"v18.0.0"}',
         ),
         (
             "npm error code EINTEGRITY\nnpm error Integrity checksum failed: wanted this but got that\n",
             f"{REGISTRY} served something else than what is pinned, which was thrown away. Have npm ask another",
-            "EINTEGRITY: Integrity checksum failed: wanted this but got that",
+            "Integrity checksum failed: wanted this but got that",
         ),
         (
             "npm error code E404\nnpm error 404 Not Found - GET https://r.example/execa\n",
             f"{REGISTRY} does not have all of it. Have npm ask another, such as https://registry.npmjs.org/",
-            "E404: 404 Not Found - GET https://r.example/execa",
+            "404 Not Found - GET https://r.example/execa",
         ),
     ],
     ids=["offline", "offline, old npm", "full disk", "old node", "other content", "lacking"],
 )
 def test_what_npm_complains_of_is_told_with_a_way_out(stderr: str, told: str, said: str, npm: Npm) -> None:
-    assert npm.complains(stderr) == f"launchers cannot be installed: {told} (npm said {said})."
+    assert npm.complains(stderr) == f"launchers cannot be installed: {told} (npm said: {said})."
 
 
 @pytest.mark.parametrize(
@@ -203,11 +203,33 @@ def test_what_npm_complains_of_is_told_with_a_way_out(stderr: str, told: str, sa
     [
         ("npm error code ENEW\nnpm error something new\n", 1, "exited 1: something new. Mend that, and run"),
         ("env: 'node': No such file or directory\n", 127, "exited 127: env: 'node': No such file or directory. Mend "),
-        ("", 3, "exited 3: nothing. Mend that, and run the same command again."),
+        ("", 3, "exited 3: no word. Mend that, and run the same command again."),
     ],
 )
 def test_anything_else_is_told_in_its_own_words(stderr: str, code: int, told: str, npm: Npm) -> None:
     assert f"launchers cannot be installed: npm ({npm.program}) {told}" in npm.complains(stderr, code)
+
+
+@pytest.mark.parametrize("tag", ["npm warn", "npm WARN"])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("ENOSPC: no space left on device, write", "there is no room for it. Make room, or set XDG_CACHE_HOME"),
+        ("EACCES: permission denied, open 'x'", "exited 0: EACCES: permission denied, open 'x'. Mend that"),
+    ],
+)
+def test_files_that_npm_could_not_write_are_no_installation_though_it_exits_0(
+    tag: str, error: str, told: str, npm: Npm
+) -> None:
+    warning = f"{tag} deprecated x@1: old\n{tag} tar TAR_ENTRY_ERROR {error}\n"
+    npm.program.with_name("warning").write_text(warning * 3)
+    npm.does(f"{INSTALLS}; cat {npm.program.parent}/warning >&2")
+    assert told in npm.complaint()
+
+
+def test_a_warning_is_no_failure(npm: Npm) -> None:
+    npm.does(f"{INSTALLS}; echo 'npm warn deprecated x@1: old' >&2")
+    assert install(LAUNCHERS).is_dir()
 
 
 def test_an_npm_that_does_nothing_has_installed_nothing(npm: Npm) -> None:
