@@ -60,8 +60,7 @@ async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
   await context.plugin(Agents)
   await context.plugin(TerminalSessionService)
   await context.plugin(SandboxPolicyService, policyFor(cwd))
-  // The grace is what a shell gets to end by SIGTERM, which an interactive bash ignores.
-  await context.plugin(backend, { shellDialect: dialect, shellPath: shell, disposeGraceMs: 100 })
+  await context.plugin(backend, { shellDialect: dialect, shellPath: shell })
   await context.plugin(tool, { timeoutMs })
   const agent = { id: session, session: { id: session, header: { cwd }, events: [] } }
   await context.plugin(Object.assign((ctx) => void (agent.ctx = ctx), { inject: ['agents'] }))
@@ -69,7 +68,13 @@ async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
   const { registered } = context.get('tools')
   return {
     execute: (command) => registered.execute({ command }, { agent, signal: new AbortController().signal }),
-    close: () => context.fiber.dispose(),
+    close() {
+      // An interactive bash ignores the SIGTERM by which the harness would end it, and gets three seconds for that.
+      for (const { pid, status } of context.get('terminals').list(agent)) {
+        if (status.kind === 'running') process.kill(pid, 'SIGKILL')
+      }
+      return context.fiber.dispose()
+    },
   }
 }
 
