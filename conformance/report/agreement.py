@@ -12,7 +12,7 @@ from itertools import permutations
 from typing import Any
 
 from conformance.catalog import Catalog, covers
-from conformance.observation import SAYS_NOTHING
+from conformance.observation import SAYS_NOTHING, Basis
 from conformance.report.harm import Harm, harm_of, status_harm
 from conformance.status import ExitStatus, satisfies, status_from_json
 
