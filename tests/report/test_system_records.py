@@ -32,6 +32,7 @@ def test_routes_that_nothing_is_known_of() -> None:
         silent_line("t/1/plain", ResultKind.SKIPPED),
         line("t/2/plain", SEVEN),
         silent_line("t/1/d", ResultKind.ERROR),
+        silent_line("t/1/broken", ResultKind.ERROR) | {"system": {"name": "thing", "version": "1.0"}},
     ]
     assert silent_routes(lines) == {("unavailable", "for a reason"): ("a", "b"), ("error", "for a reason"): ("d",)}
 
