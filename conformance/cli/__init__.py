@@ -33,6 +33,7 @@ SUBCOMMANDS = Subcommands(
         "explain": "conformance.cli.explain:explain_command",
         "repro": "conformance.cli.repro:repro_command",
         "adapter": "conformance.cli.adapter:adapter_command",
+        "init": "conformance.cli.init:init_command",
         "doctor": "conformance.cli.doctor:doctor_command",
         "systems": "conformance.cli.systems:systems_command",
         "schema": "conformance.cli.schema:schema_command",

@@ -1,0 +1,107 @@
+"""What an adapter and its route file start from: working files, which their user makes their own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.errors import UsageError
+
+NAME = "my-launcher"
+"""What the launcher is called in the files that are shipped."""
+_SHIPPED = Path(__file__).resolve().parent
+_ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What an adapter can be written in."""
+
+    suffix: str
+    """That of its program, with the point."""
+    template: str
+    """What stands for its interpreter in a route file."""
+    options: tuple[str, ...]
+    """What the interpreter needs before the program."""
+    arguments: tuple[str, ...]
+    """What the program is given, as a route file has it."""
+    dialects: tuple[str, ...]
+
+    def argv(self, program: str) -> tuple[str, ...]:
+        """Return what starts `program`, as a route file has it."""
+        return (self.template, *self.options, program, *self.arguments)
+
+    def command(self, program: str) -> tuple[str, ...]:
+        """Return what starts `program`, as a user writes it."""
+        return tuple(_INTERPRETERS.get(word, word) for word in self.argv(program))
+
+
+_INTERPRETERS = {"{{python}}": "python3", "{{node}}": "node", "{{pwsh}}": "pwsh", "{{bash}}": "bash"}
+LANGUAGES: Mapping[str, Language] = {
+    "python": Language(".py", "{{python}}", (), ("{{bash}}",), ("bash", "sh")),
+    "node": Language(".mjs", "{{node}}", (), ("{{bash}}",), ("bash", "sh")),
+    "powershell": Language(".ps1", "{{pwsh}}", ("-NoLogo", "-NoProfile", "-File"), (), ("pwsh",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StartingFiles:
+    """The two files of a launcher called `id`, which stand beside each other."""
+
+    id: str
+    language: Language
+
+    @property
+    def program(self) -> str:
+        """The name of the adapter."""
+        return self.id + self.language.suffix
+
+    @property
+    def route(self) -> str:
+        """The name of the route file."""
+        return f"{self.id}.toml"
+
+    def texts(self) -> Mapping[str, str]:
+        """Return what each of the files holds, by name."""
+        argv = json.dumps(self.language.argv(f"{{{{folder}}}}/{self.program}"))
+        route = _shipped("route.toml").replace("@DIALECTS@", json.dumps(self.language.dialects))
+        return {
+            self.route: route.replace("@ARGV@", argv).replace(NAME, self.id),
+            self.program: _shipped(f"adapter{self.language.suffix}").replace(NAME, self.id),
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write the files into `folder`, which is made where it is missing.
+
+        Raises UsageError where one of them is there already, or cannot be written; then nothing that was there has
+        changed.
+        """
+        paths = {folder / name: text for name, text in self.texts().items()}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in paths:
+                if path.is_symlink() or path.exists():
+                    raise UsageError(f"{path}: it is there already. Move it away, or choose another --id or FOLDER.")
+            for path, text in paths.items():
+                with path.open("xb") as file:
+                    file.write(text.encode())
+        except OSError as error:
+            place = error.filename or folder
+            raise UsageError(f"{place}: cannot be written: {error.strerror}. Choose another FOLDER.") from error
+
+
+def starting_files(language: str, launcher_id: str) -> StartingFiles:
+    """Return the files that an adapter in `language` starts from; raises UsageError for an id that no route can have."""
+    if not _ID.fullmatch(launcher_id):
+        raise UsageError(
+            f"--id: {launcher_id!r} cannot be the id of a route: lower-case letters, digits, - and . are expected, as in "
+            f"{NAME}"
+        )
+    return StartingFiles(launcher_id, LANGUAGES[language])
+
+
+def _shipped(name: str) -> str:
+    return (_SHIPPED / name).read_bytes().decode()
