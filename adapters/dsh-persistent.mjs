@@ -1,12 +1,13 @@
 // deepseek-harness, its tools that keep a shell in a terminal for all commands of an agent.
-// node dsh-persistent.mjs pwsh|bash FOLDER-OF-ITS-PACKAGES SHELL as-published|terminal-reply
+// node dsh-persistent.mjs pwsh|bash FOLDER-OF-ITS-PACKAGES SHELL as-published|terminal-reply [MILLISECONDS]
+// MILLISECONDS is what a command is given at most, where that is less than the request gives it.
 // The tools, the terminal and the processes are the harness's own; stand-ins are the registries of agents and of tools.
 import { exited, notReported, serve, signalled, timedOut } from './protocol.mjs'
 import { constants } from 'node:os'
 import { harnessIn, policyFor } from './dsh.mjs'
 import { sessionsBy } from './sessions.mjs'
 
-const [dialect, folder, shell, terminal] = process.argv.slice(2)
+const [dialect, folder, shell, terminal, mostMs = Infinity] = process.argv.slice(2)
 const toolPackage = { pwsh: 'dsh-tool-pwsh-persistent', bash: 'dsh-tool-bash-persistent' }[dialect]
 
 const { load, version } = harnessIn(folder)
@@ -53,7 +54,8 @@ class Agents extends Service {
   }
 }
 
-async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
+async function openSession({ session, timeout_ms: requestedMs }, cwd) {
+  const timeoutMs = Math.min(requestedMs, mostMs)
   const context = new Context()
   await context.plugin(terminal === 'terminal-reply' ? AnsweringRuntime : LocalSubprocessRuntime)
   await context.plugin(Tools)
@@ -67,6 +69,7 @@ async function openSession({ session, timeout_ms: timeoutMs }, cwd) {
   context.get('agents').only = agent
   const { registered } = context.get('tools')
   return {
+    timeoutMs,
     execute: (command) => registered.execute({ command }, { agent, signal: new AbortController().signal }),
     close() {
       // An interactive bash ignores the SIGTERM by which the harness would end it, and gets three seconds for that.
@@ -98,11 +101,14 @@ function outcomeOf(text) {
 const { sessionOf, close } = sessionsBy(openSession)
 
 async function perform(request) {
-  const { execute } = await sessionOf(request)
+  const { execute, timeoutMs } = await sessionOf(request)
+  const begin = performance.now()
   try {
     return outcomeOf(await execute(request.body))
   } catch (error) {
-    return { status: notReported(`the tool has failed: ${error.message}`) }
+    // A deadline that passes before the shell has taken the command is told by an error alone.
+    const overdue = performance.now() - begin >= timeoutMs
+    return { status: overdue ? timedOut() : notReported(`the tool has failed: ${error.message}`) }
   }
 }
 

@@ -27,7 +27,7 @@ from conformance.observation import ResultKind
 from conformance.paths import schema_file
 from conformance.report.codec import FORMAT
 from conformance.report.reader import Report, parse_report, read_report
-from conformance.report.systems import driven_routes
+from conformance.report.systems import driven_routes, silent_routes
 from conformance.report.writer import ReportWriter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -89,7 +89,7 @@ def from_report(path: Path, routes: Sequence[str]) -> Evidence:
 
 
 def from_report_on_systems(path: Path) -> Evidence:
-    """Return what the report at `path` says of all routes that drive systems.
+    """Return what the report at `path` says of all routes that drive systems, or may, since nothing is known of them.
 
     Raises UsageError for what is no report of this format, NothingSelectedError where no such route was run.
     """
@@ -102,7 +102,8 @@ def from_report_on_systems(path: Path) -> Evidence:
             f"{name}: has no result of a system. Install some (`conformance systems install all`), "
             "then run them (`conformance run systems`)."
         )
-    return _evidence(report, routes, name)
+    silent = (route for routes in silent_routes(report.results).values() for route in routes)
+    return _evidence(report, [*routes, *silent], name)
 
 
 def _read(path: Path) -> tuple[Report, str]:

@@ -25,7 +25,7 @@ from conformance.selection import DEFAULT_MATRIX, Selection, Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_SCALE = click.option(
+time_scale_option = click.option(
     "--timeout-scale",
     type=click.FloatRange(min=0.1),
     default=1.0,
@@ -84,13 +84,13 @@ def pace_options(command: Command) -> Command:
         show_default="processors + 1",
         help="How many cases run at once.",
     )
-    return jobs(_SCALE(command))
+    return jobs(time_scale_option(command))
 
 
 def case_options(command: Command) -> Command:
     """Add ID, --matrix, --route FILE and --timeout-scale, for a command on one case."""
     for decorate in (
-        _SCALE,
+        time_scale_option,
         click.option(
             "--route",
             "route_files",

@@ -15,7 +15,7 @@ from conformance.cli.completion import ALL, complete_system
 from conformance.cli.evidence import from_report_on_systems
 from conformance.cli.run import DEFAULT_REPORT
 from conformance.errors import UsageError
-from conformance.report.systems import SystemRecord, records_of
+from conformance.report.systems import SystemRecord, driven_routes, records_of, silent_routes
 from conformance.signals import answering
 from conformance.systems import InstallableSystem, find_system, system_names
 from conformance.systems.installation import install
@@ -111,18 +111,24 @@ def report_command(report: Path, as_json: bool) -> int:  # noqa: FBT001 - click 
     """Say of each system in a report what its users lose: a line each, the one that does the worst first.
 
     From a failure that is reported as success, over an outcome that nobody tells, a hang, another code, a success that
-    is reported as a failure and a hook that is not started, to damage of streams alone. Nothing is run. Exits 3 where
-    cases of theirs are missing or broken, and else 0.
+    is reported as a failure and a hook that is not started, to damage of streams alone. Nothing is run.
     """
     evidence = from_report_on_systems(report)
-    records = records_of(evidence.lines)
-    code = evidence.exit_code(differs=False)
+    driven, silent = driven_routes(evidence.lines), silent_routes(evidence.lines)
+    records = records_of(line for line in evidence.lines if line["route"] in driven)
     if as_json:
-        systems = [_record(record) for record in records]
-        click.echo(json.dumps({"systems": systems, "cut_short": evidence.cut_short, "exit_code": code}, indent=1))
+        whole = {
+            "systems": [_record(record) for record in records],
+            "nothing_known": [
+                {"result": result, "reason": reason, "routes": list(routes)}
+                for (result, reason), routes in silent.items()
+            ],
+            "cut_short": evidence.cut_short,
+        }
+        click.echo(json.dumps(whole, indent=1))
     else:
-        _print(losses(records, evidence.cut_short))
-    return code
+        _print(losses(records, silent, evidence.cut_short))
+    return 0
 
 
 def _record(record: SystemRecord) -> Mapping[str, Any]:

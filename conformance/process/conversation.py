@@ -155,12 +155,17 @@ class LineConversation:
         said = self._messages.last.decode("utf-8", "replace").strip()
         return RouteBrokenError(f"the adapter is broken: {what}" + (f"; it said last: {said}" if said else ""))
 
-    def close(self) -> None:
-        """End the program: it is told by the end of its standard input, and killed with what is left."""
+    def farewell(self, seconds: float) -> bool:
+        """End the program's standard input, and return whether it ends by itself within `seconds`."""
         self._questions.lines.put(None)
-        end = time.monotonic() + FAREWELL_SECONDS
+        end = time.monotonic() + seconds
         while self.serves and not self._cancellation.thrown and time.monotonic() < end:
             time.sleep(EXIT_POLL_SECONDS)
+        return not self.serves
+
+    def close(self) -> None:
+        """End the program: it is told by the end of its standard input, and killed with what is left."""
+        self.farewell(FAREWELL_SECONDS)
         self._held.end(*filter(None, [self._asked]))
         for thread in (self._answers, self._messages, self._questions):
             thread.join(FAREWELL_SECONDS)

@@ -114,3 +114,6 @@ class Conversation(Protocol):
 
         Raises RouteBrokenError where there is no such answer, after which nothing more is asked, and CancelledError.
         """
+
+    def farewell(self, seconds: float) -> bool:
+        """End the program's standard input, and return whether it ends by itself within `seconds`."""

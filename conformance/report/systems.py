@@ -53,6 +53,17 @@ def driven_routes(lines: Iterable[Line]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line["route"] for line in lines if line.get("system")))
 
 
+def silent_routes(lines: Iterable[Line]) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Return the routes of which nothing is known, not even whether they drive a system, by the result and reason."""
+    lines = tuple(lines)
+    told = {line["route"] for line in lines if line["result"] not in SAYS_NOTHING or line.get("system")}
+    why = {line["route"]: (line["result"], line["reason"]) for line in lines if line["route"] not in told}
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for route, reason in why.items():
+        found[reason].append(route)
+    return {reason: tuple(routes) for reason, routes in found.items()}
+
+
 def records_of(lines: Iterable[Line]) -> tuple[SystemRecord, ...]:
     """Return the record of each route in `lines`, all of which drive systems. The last result of a case counts."""
     by_route: defaultdict[str, list[Line]] = defaultdict(list)
@@ -62,7 +73,7 @@ def records_of(lines: Iterable[Line]) -> tuple[SystemRecord, ...]:
 
 
 def _rank(record: SystemRecord) -> tuple[Harm, float, str]:
-    worst = min((loss.harm for loss in record.losses), default=Harm.NONE)
+    worst = record.losses[0].harm if record.losses else Harm.NONE
     return worst, -record.lost / max(record.judged, 1), record.route
 
 

@@ -265,6 +265,9 @@ class _PublicConversation:
     def perform(self, launch: Launch, question: Question) -> Completed:
         return _public(self._conversation.perform(launch, question))
 
+    def farewell(self, seconds: float) -> bool:
+        return self._conversation.farewell(seconds)
+
 
 def _public(completed: Completed) -> Completed:
     return replace(completed, leftovers=tuple(_public_leftover(leftover) for leftover in completed.leftovers))

@@ -132,6 +132,9 @@ class _RecordedConversation:
     def perform(self, launch: Launch, question: Question) -> Completed:
         return self._recorder.record(launch, partial(self._conversation.perform, launch, question))
 
+    def farewell(self, seconds: float) -> bool:
+        return self._conversation.farewell(seconds)
+
 
 class _Watch:
     """Looks again and again at a file to which lines are appended."""

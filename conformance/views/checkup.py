@@ -30,7 +30,7 @@ def checkup(findings: Sequence[Finding]) -> RenderableType:
 
     No line is broken, so that a command can be copied.
     """
-    rows = [row for finding in _folded(findings) for row in _rows(finding)]
+    rows = [row for finding in _folded(findings) for row in finding_rows(finding)]
     return Group(*rows, Text(), *(Text(sentence, style=style) for sentence, style in verdict(findings)))
 
 
@@ -47,7 +47,8 @@ def _folded(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield from together
 
 
-def _rows(finding: Finding) -> Iterator[Text]:
+def finding_rows(finding: Finding) -> Iterator[Text]:
+    """Yield the line of `finding`, and below it why it matters and what mends it."""
     word = finding.state.upper() if finding.state in LOUD else str(finding.state)
     yield Text.assemble((word.ljust(WORD_WIDTH), STYLES[finding.state]), f"{finding.id}: {printable(finding.found)}")
     if finding.why:

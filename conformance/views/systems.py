@@ -35,8 +35,13 @@ def versions(system: InstallableSystem) -> str:
     return ", ".join(f"{package} {version}" for package, version in system.packages.items())
 
 
-def losses(records: Sequence[SystemRecord], cut_short: str) -> RenderableType:
-    """Return a line for each system, as they stand in `records`; `cut_short` says what is missing, if anything is."""
+def losses(
+    records: Sequence[SystemRecord], silent: Mapping[tuple[str, str], Sequence[str]], cut_short: str
+) -> RenderableType:
+    """Return a line for each system, as they stand in `records`, and of which routes nothing is known.
+
+    `cut_short` says what is missing of the report, if anything is.
+    """
     cells = [
         (str(record.lost), str(record.judged), "/".join(record.bases), printable(record.route)) for record in records
     ]
@@ -44,6 +49,8 @@ def losses(records: Sequence[SystemRecord], cut_short: str) -> RenderableType:
     rows = [Text(_columns(HEADING[:4], widths) + HEADING[4], style="bold")]
     for record, row in zip(records, cells, strict=True):
         rows.append(Text.assemble(_columns(row, widths), _told(record), (_not_judged(record), "dim")))
+    for (result, reason), routes in silent.items():
+        rows += [Text(), Text(f"nothing is known of {', '.join(routes)}: {result}: {printable(reason)}", style="dim")]
     if cut_short:
         rows += [Text(), Text(printable(cut_short), style="bold red")]
     return Group(*rows)

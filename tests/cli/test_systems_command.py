@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -201,7 +202,7 @@ def told(finished: Finished) -> Any:
 
 def test_the_report_as_json(report: Path) -> None:
     whole = told(call_cli("systems", "report", "--report", report, "--json"))
-    assert (whole["cut_short"], whole["exit_code"]) == ("", 0)
+    assert (whole["cut_short"], whole["nothing_known"]) == ("", [])
     assert whole["systems"][0] == {
         "route": "liar",
         "systems": ["liar 1.2.3"],
@@ -243,9 +244,23 @@ def test_a_system_whose_adapter_broke_is_told_apart_from_one_that_loses_nothing(
     broken = tmp_path / "broken.jsonl"
     broken.write_text("".join(json.dumps(line) + "\n" for line in lines))
     finished = call_cli("systems", "report", "--report", broken)
-    assert finished.code == 3
-    assert "error 1: it broke" in finished.out
-    assert told(call_cli("systems", "report", "--report", broken, "--json"))["exit_code"] == 3
+    assert finished.code == 0
+    assert re.search(r"^ *0 +2 +bytes +faithful +faithful 1.2.3: nothing \[.*error 1: it broke", finished.out, re.M)
+
+
+def test_routes_that_nothing_is_known_of_are_named(report: Path, tmp_path: Path) -> None:
+    lines = [json.loads(text) for text in report.read_text().splitlines()]
+    for line in lines:
+        if line.get("route") == "faithful":
+            line.update(result="unavailable", reason="it is gone", steps=[], status=None, expected=None, system=None)
+    gone = tmp_path / "gone.jsonl"
+    gone.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    finished = call_cli("systems", "report", "--report", gone)
+    assert finished.code == 0
+    assert finished.out.endswith("\nnothing is known of faithful: unavailable: it is gone\n")
+    assert told(call_cli("systems", "report", "--report", gone, "--json"))["nothing_known"] == [
+        {"result": "unavailable", "reason": "it is gone", "routes": ["faithful"]}
+    ]
 
 
 def test_text_of_others_cannot_play_with_the_terminal(report: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from result_lines import DOCUMENTED, driven, line, silent_line
 
 from conformance.observation import Basis, ResultKind
 from conformance.report.harm import Harm
-from conformance.report.systems import driven_routes, records_of
+from conformance.report.systems import driven_routes, records_of, silent_routes
 from conformance.status import Exited, ExitStatus
 
 SEVEN = Exited(7)
@@ -22,6 +22,19 @@ def case(id_: str, came: ExitStatus, expected: ExitStatus = SEVEN, **more: Any) 
 def test_routes_that_drive_a_system() -> None:
     lines = [line("t/1/plain", SEVEN), silent_line("t/1/a", ResultKind.SKIPPED), case("t/2/a", SEVEN)]
     assert driven_routes([*lines, case("t/2/b", SEVEN), case("t/3/a", SEVEN)]) == ("a", "b")
+
+
+def test_routes_that_nothing_is_known_of() -> None:
+    lines = [
+        *(silent_line(f"t/{number}/{route}", ResultKind.UNAVAILABLE) for number in range(2) for route in "ab"),
+        silent_line("t/1/c", ResultKind.SKIPPED),
+        case("t/2/c", SEVEN),
+        silent_line("t/1/plain", ResultKind.SKIPPED),
+        line("t/2/plain", SEVEN),
+        silent_line("t/1/d", ResultKind.ERROR),
+        silent_line("t/1/broken", ResultKind.ERROR) | {"system": {"name": "thing", "version": "1.0"}},
+    ]
+    assert silent_routes(lines) == {("unavailable", "for a reason"): ("a", "b"), ("error", "for a reason"): ("d",)}
 
 
 def test_a_record_counts_what_was_judged_and_names_what_was_lost_with_its_source() -> None:

@@ -314,8 +314,8 @@ REAL_NPM = shutil.which("npm")
 def test_a_real_npm_installs_what_the_lockfile_pins(tmp_path: Path) -> None:
     variables = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "npm_config_cache": str(tmp_path / "npm")}
     finished = run_cli("systems", "install", "node-powershell", env=variables)
-    if finished.code == 3 and "does not answer" in finished.err:
-        pytest.skip("the registry does not answer")
+    if any(lack in finished.err for lack in ("does not answer", "refuses to serve", "not one that it runs on")):
+        pytest.skip(finished.err)
     assert finished.code == 0, finished.err
     (folder,) = (tmp_path / "cache" / "shell-exit-conformance" / "systems").iterdir()
     assert '"version": "5.0.1"' in (folder / "node_modules" / "node-powershell" / "package.json").read_text()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -35,17 +37,18 @@ class Adapter:
         self.say(self.reply(request))
 
     def reply(self, request: Message) -> Message:
-        try:
-            hook = subprocess.run(
-                ["/bin/sh", "-c", request["body"]],
-                input=base64.b64decode(request["stdin"]), cwd=request["cwd"], env=request["env"],
-                capture_output=True, check=False, timeout=request["timeout_ms"] / 1000,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired as late:
-            return outcome(request, {"kind": "timed_out"}, late.stdout or b"", late.stderr or b"")
+        with subprocess.Popen(
+            ["/bin/sh", "-c", request["body"]], cwd=request["cwd"], env=request["env"], start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ) as hook:  # fmt: skip
+            try:
+                streams = hook.communicate(base64.b64decode(request["stdin"]), request["timeout_ms"] / 1000)
+            except subprocess.TimeoutExpired:
+                os.killpg(hook.pid, signal.SIGKILL)
+                return outcome(request, {"kind": "timed_out"}, *hook.communicate())
         code = hook.returncode
         status = {"kind": "exited", "code": code} if code >= 0 else {"kind": "signalled", "number": -code}
-        return outcome(request, status, hook.stdout, hook.stderr)
+        return outcome(request, status, *streams)
 
 
 def outcome(request: Message, status: Message, stdout: bytes, stderr: bytes) -> Message:
