@@ -25,7 +25,12 @@ def init_command() -> None:
     help="What the adapter is written in.",
 )
 @click.option(
-    "--id", "launcher_id", metavar="ID", default=NAME, show_default=True, help="What the route and its files are called."
+    "--id",
+    "launcher_id",
+    metavar="ID",
+    default=NAME,
+    show_default=True,
+    help="What the route and its files are called.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), default=".", metavar="[FOLDER]")
 def adapter_command(language: str, launcher_id: str, folder: Path) -> int:
@@ -44,7 +49,8 @@ def adapter_command(language: str, launcher_id: str, folder: Path) -> int:
 def _told(files: StartingFiles, folder: Path) -> list[str]:
     program, route = str(folder / files.program), str(folder / files.route)
     dialect = files.language.dialects[0]
-    check = ["conformance", "adapter", "check", "--dialect", dialect, "--", *files.language.command(program)]
+    asked = [] if dialect == "bash" else ["--dialect", dialect, "--"]
+    check = ["conformance", "adapter", "check", *asked, *files.language.command(program)]
     return [
         f"{program}: the adapter, which runs bodies through a plain {dialect}: put your launcher there in its place",
         f"{route}: its route",
