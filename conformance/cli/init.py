@@ -25,7 +25,12 @@ def init_command() -> None:
     help="What the adapter is written in.",
 )
 @click.option(
-    "--id", "launcher_id", metavar="ID", default=NAME, show_default=True, help="What the route and its files are called."
+    "--id",
+    "launcher_id",
+    metavar="ID",
+    default=NAME,
+    show_default=True,
+    help="What the route and its files are called.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), default=".", metavar="[FOLDER]")
 def adapter_command(language: str, launcher_id: str, folder: Path) -> int:
