@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 
 from conformance.errors import UsageError
 
@@ -29,6 +30,8 @@ class Language:
     arguments: tuple[str, ...]
     """What the program is given, as a route file has it."""
     dialects: tuple[str, ...]
+    loss: str
+    """What its program loses as it is shipped: the last keys of a deviation."""
 
     def argv(self, program: str) -> tuple[str, ...]:
         """Return what starts `program`, as a route file has it."""
@@ -40,10 +43,47 @@ class Language:
 
 
 _INTERPRETERS = {"{{python}}": "python3", "{{node}}": "node", "{{pwsh}}": "pwsh", "{{bash}}": "bash"}
+_WAITS_FOR_THE_PIPES = """\
+fixtures = ["posix/child-holds-pipes-beyond-deadline"]
+observed.timed_out = true
+reason = "It waits for whoever holds the pipes: the code of a hook is lost because of a child that it left behind"
+url = "{}"
+"""
+_COLLAPSES_TO_1 = """\
+fixtures = [
+  "mixtures/native-7-then-return", "native-codes/native-[27]", "native-codes/killed-by-kill",
+  "nesting/exit-in-called-script", "processes/background-child-holds-stdout", "text/comment-*", "text/crlf",
+  "text/here-string", "text/no-final-newline", "text/quoted-path-first",
+]
+observed.exit = 1
+reason = "-Command ends with 1 whatever the last native exited with: a hook that blocks looks like one that broke"
+url = "https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_pwsh#-command---c"
+"""
 LANGUAGES: Mapping[str, Language] = {
-    "python": Language(".py", "{{python}}", (), ("{{bash}}",), ("bash", "sh")),
-    "node": Language(".mjs", "{{node}}", (), ("{{bash}}",), ("bash", "sh")),
-    "powershell": Language(".ps1", "{{pwsh}}", ("-NoLogo", "-NoProfile", "-File"), (), ("pwsh",)),
+    "python": Language(
+        suffix=".py",
+        template="{{python}}",
+        options=(),
+        arguments=("{{bash}}",),
+        dialects=("bash", "sh"),
+        loss=_WAITS_FOR_THE_PIPES.format("https://docs.python.org/3/library/subprocess.html#subprocess.run"),
+    ),
+    "node": Language(
+        suffix=".mjs",
+        template="{{node}}",
+        options=(),
+        arguments=("{{bash}}",),
+        dialects=("bash", "sh"),
+        loss=_WAITS_FOR_THE_PIPES.format("https://nodejs.org/api/child_process.html#event-close"),
+    ),
+    "powershell": Language(
+        suffix=".ps1",
+        template="{{pwsh}}",
+        options=("-NoLogo", "-NoProfile", "-File"),
+        arguments=(),
+        dialects=("pwsh",),
+        loss=_COLLAPSES_TO_1,
+    ),
 }
 
 
@@ -66,10 +106,16 @@ class StartingFiles:
 
     def texts(self) -> Mapping[str, str]:
         """Return what each of the files holds, by name."""
-        argv = json.dumps(self.language.argv(f"{{{{folder}}}}/{self.program}"))
-        route = _shipped("route.toml").replace("@DIALECTS@", json.dumps(self.language.dialects))
+        written = {
+            "@DIALECTS@": json.dumps(self.language.dialects),
+            "@ARGV@": json.dumps(self.language.argv(f"{{{{folder}}}}/{self.program}")),
+            "@LOSS@\n": indent(self.language.loss, "# "),
+        }
+        route = _shipped("route.toml")
+        for placeholder, text in written.items():
+            route = route.replace(placeholder, text)
         return {
-            self.route: route.replace("@ARGV@", argv).replace(NAME, self.id),
+            self.route: route.replace(NAME, self.id),
             self.program: _shipped(f"adapter{self.language.suffix}").replace(NAME, self.id),
         }
 
