@@ -2,8 +2,8 @@
 // node dsh-persistent.mjs pwsh|bash FOLDER-OF-ITS-PACKAGES SHELL as-published|terminal-reply [MILLISECONDS]
 // MILLISECONDS is what a command is given at most, where that is less than the request gives it.
 // The tools, the terminal and the processes are the harness's own; stand-ins are the registries of agents and of tools.
-import { exited, notReported, serve, signalled, timedOut } from './protocol.mjs'
-import { constants } from 'node:os'
+import { notReported, serve, timedOut } from './protocol.mjs'
+import { outcomeOf } from './dsh-answers.mjs'
 import { harnessIn, policyFor } from './dsh.mjs'
 import { sessionsBy } from './sessions.mjs'
 
@@ -28,9 +28,9 @@ class AnsweringRuntime extends LocalSubprocessRuntime {
     const handle = await super.spawnTerminal(specification)
     let unread = ''
     handle.output.on('data', (bytes) => {
-      const [, ...requests] = (unread + bytes.toString('latin1')).split(CURSOR_REQUEST)
-      unread = (requests.at(-1) ?? unread + bytes.toString('latin1')).slice(1 - CURSOR_REQUEST.length)
-      for (const _ of requests) handle.write(CURSOR_REPLY)
+      const parts = (unread + bytes.toString('latin1')).split(CURSOR_REQUEST)
+      unread = parts.pop().slice(1 - CURSOR_REQUEST.length)
+      for (const _ of parts) handle.write(CURSOR_REPLY).catch(() => {}) // the shell may have ended since
     })
     return handle
   }
@@ -79,23 +79,6 @@ async function openSession({ session, timeout_ms: requestedMs }, cwd) {
       return context.fiber.dispose()
     },
   }
-}
-
-const RESET = /\nThe persistent \w+ shell was reset; the next \w+ call starts from the workspace .*$/
-const TIMED_OUT = /^Your command timed out after \d+ seconds or experienced an OOM error\. Below is partial output:\n/
-const SHELL_ENDED = /(?:^|\n)\[shell (?:exited: code (?<code>\d+)|killed by signal: (?<signal>\w+)|exited)\]$/
-const EXIT_CODE = /(?:^|\n)\[exit code: (?<code>\d+)\]$/
-
-// What the model is told is all there is: the status stands in the text, and a text without one is a success.
-function outcomeOf(text) {
-  const body = text.replace(RESET, '')
-  if (TIMED_OUT.test(body)) return { status: timedOut(), stdout: body.replace(TIMED_OUT, '') }
-  const marker = SHELL_ENDED.exec(body) ?? EXIT_CODE.exec(body)
-  if (marker === null) return { status: exited(0), stdout: body }
-  const { code, signal } = marker.groups
-  const stdout = body.slice(0, marker.index)
-  if (code !== undefined) return { status: exited(Number(code)), stdout }
-  return { status: signal in constants.signals ? signalled(signal) : notReported('the shell has exited'), stdout }
 }
 
 const { sessionOf, close } = sessionsBy(openSession)

@@ -51,7 +51,6 @@ async function* linesOf(stream) {
 export async function serve(hello, perform, close = async () => {}) {
   let fail = (error) => console.error(error)
   // Packages lose errors in promises and events that nobody waits for; whoever is being served then is told.
-  process.on('unhandledRejection', (error) => fail(error))
   process.on('uncaughtException', (error) => fail(error))
 
   await send({ protocol: 1, ...hello })

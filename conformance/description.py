@@ -79,6 +79,7 @@ def describe_route(route: Route) -> dict[str, Any]:
         **({"dialogue": asdict(route.dialogue)} if route.dialogue is not None else {}),
         **({"state": str(route.state)} if route.kind in (SESSION, MARKER_SESSION) else {}),
         **({"fixtures": list(route.fixtures)} if route.fixtures else {}),
+        **({"except": list(route.exceptions)} if route.exceptions else {}),
         "files": dict(route.files),
         "env": dict(route.environment),
         "judged_by": route.judged_by,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NewType
 
@@ -175,7 +174,9 @@ class Route:
     """The status policy that the route is known to have; None where that is not stated."""
 
     fixtures: tuple[str, ...] = ()
-    """Globs on the ids of the only fixtures that it meets; none where it meets all of its matrix."""
+    """Globs on the ids of the fixtures that it meets instead of its matrix's; none where it meets those."""
+    exceptions: tuple[str, ...] = ()
+    """Globs on the ids of the fixtures among these that it does not meet."""
     folder: Path | None = None
     """The folder of the file in which it stands, for `{{folder}}`."""
     programs: tuple[str, ...] = ()
@@ -184,12 +185,8 @@ class Route:
     """The systems that must have been installed for it (`{{system:NAME}}`)."""
 
     def takes(self, fixture: Fixture) -> bool:
-        """Tell whether the route has a dialect of `fixture`, may be a session where that needs one, and meets it."""
-        return (
-            not fixture.dialects.isdisjoint(self.dialects)
-            and (self.kind != ONE_SHOT or not fixture.needs_session)
-            and (not self.fixtures or any(fnmatchcase(fixture.id, glob) for glob in self.fixtures))
-        )
+        """Tell whether the route has a dialect of `fixture`, and may be a session where that needs one."""
+        return not fixture.dialects.isdisjoint(self.dialects) and (self.kind != ONE_SHOT or not fixture.needs_session)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from conformance.catalog.fixtures import read_fixtures
@@ -54,27 +54,33 @@ class Catalog:
     @cached_property
     def _cases(self) -> tuple[Case, ...]:
         shared = tuple(glob for matrix in self.matrices for glob in matrix.fixtures)
-        found = {}
-        for matrix in self.matrices:
-            for fixture in matching_fixtures(self.fixtures, matrix.fixtures or shared):
-                for route in matrix.routes:
-                    if route.takes(fixture):
-                        case = Case(fixture, route)
-                        found[case.id] = case
-        return tuple(found[id_] for id_ in sorted(found))
+        matching = cache(partial(matching_fixtures, self.fixtures))
+        cases = [
+            Case(fixture, route)
+            for matrix in self.matrices
+            for route in matrix.routes
+            for fixture in matching(route.fixtures or matrix.fixtures or shared)
+            if route.takes(fixture) and not matches(fixture.id, route.exceptions)
+        ]
+        return tuple(sorted(cases, key=lambda case: case.id))
 
 
 def matching_fixtures(fixtures: Iterable[Fixture], globs: Sequence[str]) -> tuple[Fixture, ...]:
     """Return the fixtures whose id matches one of `globs`."""
-    return tuple(fixture for fixture in fixtures if any(fnmatchcase(fixture.id, glob) for glob in globs))
+    return tuple(fixture for fixture in fixtures if matches(fixture.id, globs))
+
+
+def matches(id_: str, globs: Iterable[str]) -> bool:
+    """Tell whether `id_` matches one of `globs`."""
+    return any(fnmatchcase(id_, glob) for glob in globs)
 
 
 def covers(statement: Deviation | Agreement, case: Case) -> bool:
     """Tell whether the patterns of `statement` take in `case`, whatever its condition says."""
     return (
-        any(fnmatchcase(case.route.id, glob) for glob in statement.routes)
-        and any(fnmatchcase(case.fixture.id, glob) for glob in statement.fixtures)
-        and not any(fnmatchcase(case.fixture.id, glob) for glob in statement.exceptions)
+        matches(case.route.id, statement.routes)
+        and matches(case.fixture.id, statement.fixtures)
+        and not matches(case.fixture.id, statement.exceptions)
     )
 
 
@@ -153,6 +159,10 @@ def _check(catalog: Catalog) -> None:
     for matrix in catalog.matrices:
         for glob in matrix.fixtures:
             _check_glob(glob, ids, f"{matrix.origin}: 'fixtures'", "fixture")
+    for route in catalog.routes:
+        for key, globs in (("fixtures", route.fixtures), ("except", route.exceptions)):
+            for glob in globs:
+                _check_glob(glob, ids, f"{route.origin}: {key!r}", "fixture")
     routes = [route.id for route in catalog.routes]
     statements: tuple[Deviation | Agreement, ...] = (*catalog.deviations, *catalog.agreements)
     for statement in statements:
@@ -178,7 +188,7 @@ def _check(catalog: Catalog) -> None:
 def _covered(statement: Deviation | Agreement, catalog: Catalog) -> Iterator[Case]:
     """Yield what `statement` covers of the cases that any choice of fixtures makes; no matrix need choose them."""
     for route in catalog.routes:
-        if any(fnmatchcase(route.id, glob) for glob in statement.routes):
+        if matches(route.id, statement.routes):
             for fixture in catalog.fixtures:
                 if route.takes(fixture) and covers(statement, case := Case(fixture, route)):
                     yield case

@@ -101,6 +101,7 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin, f
         state=State(table.get("state", "kept")),
         fingerprint=table.get("fingerprint"),
         fixtures=tuple(table.get("fixtures", ())),
+        exceptions=tuple(table.get("except", ())),
         folder=folder,
         programs=tuple(dict.fromkeys(placeholder.name for placeholder in found if placeholder.name in PROGRAM_NAMES)),
         systems=tuple(
