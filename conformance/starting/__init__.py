@@ -140,11 +140,14 @@ class StartingFiles:
 
 
 def starting_files(language: str, launcher_id: str) -> StartingFiles:
-    """Return the files that an adapter in `language` starts from; raises UsageError for an id that no route can have."""
+    """Return the files that an adapter in `language` starts from.
+
+    Raises UsageError where no route can have that id.
+    """
     if not _ID.fullmatch(launcher_id):
         raise UsageError(
-            f"--id: {launcher_id!r} cannot be the id of a route: lower-case letters, digits, - and . are expected, as in "
-            f"{NAME}"
+            f"--id: {launcher_id!r} cannot be the id of a route: "
+            f"lower-case letters, digits, - and . are expected, as in {NAME}"
         )
     return StartingFiles(launcher_id, LANGUAGES[language])
 
