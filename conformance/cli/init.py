@@ -49,7 +49,8 @@ def adapter_command(language: str, launcher_id: str, folder: Path) -> int:
 def _told(files: StartingFiles, folder: Path) -> list[str]:
     program, route = str(folder / files.program), str(folder / files.route)
     dialect = files.language.dialects[0]
-    check = ["conformance", "adapter", "check", "--dialect", dialect, "--", *files.language.command(program)]
+    asked = [] if dialect == "bash" else ["--dialect", dialect, "--"]
+    check = ["conformance", "adapter", "check", *asked, *files.language.command(program)]
     return [
         f"{program}: the adapter, which runs bodies through a plain {dialect}: put your launcher there in its place",
         f"{route}: its route",

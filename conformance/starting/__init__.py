@@ -23,26 +23,26 @@ class Language:
 
     suffix: str
     """That of its program, with the point."""
+    interpreter: str
+    """What users call its interpreter."""
     template: str
-    """What stands for its interpreter in a route file."""
+    """What stands for the interpreter in a route file."""
     options: tuple[str, ...]
     """What the interpreter needs before the program."""
-    arguments: tuple[str, ...]
-    """What the program is given, as a route file has it."""
     dialects: tuple[str, ...]
+    """What its program has hooks run in, and which shell that is: the first."""
     loss: str
     """What its program loses as it is shipped: the last keys of a deviation."""
 
     def argv(self, program: str) -> tuple[str, ...]:
         """Return what starts `program`, as a route file has it."""
-        return (self.template, *self.options, program, *self.arguments)
+        return (self.template, *self.options, program, f"{{{{{self.dialects[0]}}}}}")
 
     def command(self, program: str) -> tuple[str, ...]:
         """Return what starts `program`, as a user writes it."""
-        return tuple(_INTERPRETERS.get(word, word) for word in self.argv(program))
+        return (self.interpreter, *self.options, program)
 
 
-_INTERPRETERS = {"{{python}}": "python3", "{{node}}": "node", "{{pwsh}}": "pwsh", "{{bash}}": "bash"}
 _WAITS_FOR_THE_PIPES = """\
 fixtures = ["posix/child-holds-pipes-beyond-deadline"]
 observed.timed_out = true
@@ -62,25 +62,25 @@ url = "https://learn.microsoft.com/powershell/module/microsoft.powershell.core/a
 LANGUAGES: Mapping[str, Language] = {
     "python": Language(
         suffix=".py",
+        interpreter="python3",
         template="{{python}}",
         options=(),
-        arguments=("{{bash}}",),
         dialects=("bash", "sh"),
         loss=_WAITS_FOR_THE_PIPES.format("https://docs.python.org/3/library/subprocess.html#subprocess.run"),
     ),
     "node": Language(
         suffix=".mjs",
+        interpreter="node",
         template="{{node}}",
         options=(),
-        arguments=("{{bash}}",),
         dialects=("bash", "sh"),
         loss=_WAITS_FOR_THE_PIPES.format("https://nodejs.org/api/child_process.html#event-close"),
     ),
     "powershell": Language(
         suffix=".ps1",
+        interpreter="pwsh",
         template="{{pwsh}}",
         options=("-NoLogo", "-NoProfile", "-File"),
-        arguments=(),
         dialects=("pwsh",),
         loss=_COLLAPSES_TO_1,
     ),
@@ -140,11 +140,14 @@ class StartingFiles:
 
 
 def starting_files(language: str, launcher_id: str) -> StartingFiles:
-    """Return the files that an adapter in `language` starts from; raises UsageError for an id that no route can have."""
+    """Return the files that an adapter in `language` starts from.
+
+    Raises UsageError where no route can have that id.
+    """
     if not _ID.fullmatch(launcher_id):
         raise UsageError(
-            f"--id: {launcher_id!r} cannot be the id of a route: lower-case letters, digits, - and . are expected, as in "
-            f"{NAME}"
+            f"--id: {launcher_id!r} cannot be the id of a route: "
+            f"lower-case letters, digits, - and . are expected, as in {NAME}"
         )
     return StartingFiles(launcher_id, LANGUAGES[language])
 

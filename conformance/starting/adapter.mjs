@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
 
+const SHELL = process.argv[2] ?? 'bash'
 const HELLO = {
   protocol: 1,
   name: 'my-launcher',
@@ -23,28 +24,27 @@ const HELLO = {
 // Runs one body. Gives its status, all of its standard output and all of its standard error.
 function launch({ body, stdin, cwd, env, timeout_ms }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.argv[2], ['-c', body], { cwd, env })
+    const child = spawn(SHELL, ['-c', body], { cwd, env })
     const stdout = []
     const stderr = []
-    const end = (status) => {
-      clearTimeout(timer)
-      resolve({ status, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) })
-    }
+    const end = (status) => resolve({ status, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) })
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       end({ kind: 'timed_out' }) // not on `close`, which waits for whoever else holds the streams
     }, timeout_ms)
-    child.on('error', (error) => {
-      if (!error.syscall?.startsWith('spawn')) reject(error)
-      end({ kind: 'failed_to_start', errno: Math.abs(error.errno), detail: error.message })
-    })
+    child.on('error', reject)
     child.on('close', (code, signal) => {
+      clearTimeout(timer)
       end(signal ? { kind: 'signalled', number: constants.signals[signal] } : { kind: 'exited', code })
     })
     child.stdout.on('data', (chunk) => stdout.push(chunk))
     child.stderr.on('data', (chunk) => stderr.push(chunk))
     child.stdin.on('error', () => {}) // a body need not read
     child.stdin.end(Buffer.from(stdin, 'base64'))
+  }).catch((error) => {
+    if (!error.syscall?.startsWith('spawn')) throw error
+    const status = { kind: 'failed_to_start', errno: Math.abs(error.errno), detail: error.message }
+    return { status, stdout: Buffer.of(), stderr: Buffer.of() }
   })
 }
 

@@ -1,8 +1,8 @@
 # An adapter: the harness hands it bodies, it has my-launcher run them and tells what came of each.
 # Put your launcher into Invoke-Launcher, and say in $hello what it can do. Standard output is for the protocol alone:
 # whatever else there is to say goes to standard error, with [Console]::Error.WriteLine().
+param([string]$shell = 'pwsh')
 $ErrorActionPreference = 'Stop'
-
 $hello = @{
     protocol     = 1
     name         = 'my-launcher'
@@ -21,7 +21,7 @@ $hello = @{
 
 # Runs one body. Returns its status, all of its standard output and all of its standard error.
 function Invoke-Launcher($request) {
-    $start = [Diagnostics.ProcessStartInfo]::new([Environment]::ProcessPath)
+    $start = [Diagnostics.ProcessStartInfo]::new($shell)
     '-NoLogo', '-NoProfile', '-NonInteractive', '-Command', [string]$request['body'] | ForEach-Object {
         $start.ArgumentList.Add($_)
     }

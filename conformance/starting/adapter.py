@@ -10,6 +10,7 @@ import subprocess
 import sys
 from typing import Any
 
+SHELL = sys.argv[1] if len(sys.argv) > 1 else "bash"
 HELLO = {
     "protocol": 1,
     "name": "my-launcher",
@@ -30,7 +31,7 @@ def launch(request: dict[str, Any]) -> tuple[dict[str, Any], bytes, bytes]:
     """Run one body. Return its status, all of its standard output and all of its standard error."""
     try:
         ended = subprocess.run(
-            [sys.argv[1], "-c", request["body"]],
+            [SHELL, "-c", request["body"]],
             input=base64.b64decode(request["stdin"]),
             capture_output=True,
             cwd=request["cwd"],
