@@ -18,14 +18,17 @@ const { SandboxPolicyService } = await load('dsh-sandbox-policy')
 const backend = await load('dsh-terminal-bash')
 const tool = await load(toolPackage)
 
-// PSReadLine asks the terminal where the cursor is, and waits for the answer. A terminal emulator gives it, as ConPTY does
-// on Windows; the harness does not.
+// What ConPTY does on Windows, and nobody on Linux. PSReadLine asks the terminal where the cursor is, and waits for the
+// answer. And it takes Enter for the end of a command, but a terminal of Linux makes a line feed of each that comes before
+// a shell reads: the harness, which takes the echo of its own set-up for a prompt, is too early for a pwsh that starts
+// slowly, and its commands then never end.
 const CURSOR_REQUEST = '\x1b[6n'
 const CURSOR_REPLY = '\x1b[1;1R'
+const ENTER_AS_IT_IS = ['/bin/sh', '-c', 'stty -icrnl && exec "$@"', 'sh']
 
 class AnsweringRuntime extends LocalSubprocessRuntime {
   async spawnTerminal(specification) {
-    const handle = await super.spawnTerminal(specification)
+    const handle = await super.spawnTerminal({ ...specification, argv: [...ENTER_AS_IT_IS, ...specification.argv] })
     let unread = ''
     handle.output.on('data', (bytes) => {
       const parts = (unread + bytes.toString('latin1')).split(CURSOR_REQUEST)
