@@ -61,4 +61,3 @@ const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`)
 
 say(HELLO)
 for await (const line of createInterface({ input: process.stdin })) say(await answer(JSON.parse(line)))
-process.exit() // the harness has no more, whatever a body may have left open

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from conftest import call_cli, run_cli, valid_report
 
 from conformance.catalog import load_catalog
+from conformance.schema import validator
 from conformance.starting import LANGUAGES, starting_files
 
 PWSH = os.environ.get("CONFORMANCE_PWSH") or shutil.which("pwsh")
@@ -71,6 +75,25 @@ def test_the_check_that_is_named_finds_nothing_wrong(language: str, tmp_path: Pa
     checked = run_cli(*check.split())
     assert checked.code == 0, checked.out + checked.err
     assert checked.out.startswith("ok        hello: my-launcher 0, ")
+
+
+@pytest.mark.parametrize("language", EACH)
+def test_what_cannot_be_started_is_told_and_the_program_ends_with_its_input(language: str, tmp_path: Path) -> None:
+    files = starting_files(language, "mine")
+    files.write(tmp_path)
+    known = {"id": "1", "session": "1", "dialect": "sh", "stdin": "", "env": {}, "timeout_ms": 3_600_000}
+    asked = [{**known, "body": "x", "cwd": "/nonexistent"}, {**known, "body": "x" * 4_000_000, "cwd": str(tmp_path)}]
+    command = [PWSH if word == "pwsh" else word for word in files.language.command(str(tmp_path / files.program))]
+    shell = PWSH if language == "powershell" else "/bin/sh"
+    lines = "".join(f"{json.dumps(request)}\n" for request in asked)
+    ended = subprocess.run(
+        [str(word) for word in (*command, shell)], input=lines, capture_output=True, text=True, timeout=60, check=True
+    )
+    _, *replies = map(json.loads, ended.stdout.splitlines())
+    for reply in replies:
+        validator("adapter", "outcome").validate(reply)
+    assert [reply["status"]["kind"] for reply in replies] == ["failed_to_start"] * 2
+    assert [reply["status"]["errno"] for reply in replies] == [errno.ENOENT, errno.E2BIG]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
