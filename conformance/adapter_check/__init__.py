@@ -16,11 +16,16 @@ from conformance.routes.capabilities import Capabilities
 from conformance.routes.messages import Absence, AdapterFailureError
 from conformance.status import Exited, Signalled, TimedOut
 
-CODES = (0, 7, 42)
+CODES = (0, 7, 42, 124, 137)
+"""The last two are what shells and timeout(1) make of other ends, and mean nothing of the kind by themselves."""
 STDIN_BYTES = 64 * 1024
+UNREAD_BYTES = 1024 * 1024
+"""More than the pipes and buffers of any system hold."""
 HANG_SECONDS = {"sh": 1.0, "bash": 1.0, "pwsh": 5.0}
 """How long a body that hangs has, by dialect: its shell must have started by then."""
 MOST_BREAKS = 4
+DERIVED = (Signalled, TimedOut)
+"""What no body that says exit can end in."""
 TEXT = b"gr\xc3\xbc\xc3\x9fe\n"
 SCHEMA = "`conformance schema adapter` prints the protocol"
 
@@ -82,6 +87,8 @@ class _Examination:
         }
         if claims.stdin != "none":
             parts["stdin"] = self._stdin
+        if claims.decision:
+            parts["decision"] = self._decision
         if "signalled" in claims.statuses:
             parts["signalled"] = self._signalled
         if "timed_out" in claims.statuses:
@@ -90,6 +97,11 @@ class _Examination:
 
     def _codes(self, name: str) -> Iterator[Finding]:
         told = {code: self._subject.ask(f"exit {code}", f"{name}-{code}").status for code in CODES}
+        derived = [f"`exit {code}` was told as {told[code]}" for code in CODES if isinstance(told[code], DERIVED)]
+        if derived:
+            mend = "Send what the system tells, and derive no other kind of status from a code"
+            yield Finding(name, State.BROKEN, "; ".join(derived), mend=mend)
+            return
         lost = [f"`exit {code}` was told as {status}" for code, status in told.items() if status != Exited(code)]
         yield _loses(name, lost) or Finding(name, State.OK, f"{', '.join(map(str, CODES))} came as they are")
 
@@ -126,12 +138,12 @@ class _Examination:
     def _env(self, name: str) -> Iterator[Finding]:
         told = self._subject.ask(self._bodies.variable, name)
         came = told.stdout.strip() == told.stage.folder.name.encode()
-        home = self._subject.ask(self._bodies.home, name) if came else None
-        whole = home is not None and home.stdout.strip() == home.stage.environment.get("HOME", "").encode()
+        alone = not self._subject.ask(self._bodies.own, name).stdout.strip()
         yield self._claimed(
-            name, claimed=self._claims.env, true=came and whole,
+            name, claimed=self._claims.env, true=came and alone,
             right="a body gets the environment of the request, and no other",
-            wrong="a body does not get the whole environment of the request",
+            wrong="a body gets variables of the adapter's own as well" if came else
+            "a body does not get the environment of the request",
         )  # fmt: skip
 
     def _cwd(self, name: str) -> Iterator[Finding]:
@@ -158,11 +170,20 @@ class _Examination:
             return
         large = Stream("stdin", STDIN_BYTES) if self._claims.stdin == "bytes" else Literal(b"x" * STDIN_BYTES)
         lost = []
-        if "bytes" in (self._claims.output, self._claims.stdin) and self._claims.output == "bytes":
+        if self._claims.output == "bytes":
             lost += _unlike(self._subject.ask(self._bodies.copy, name, large).stdout, b"".join(chunks(large)))
-        unread = self._subject.ask("exit 7", f"{name}-unread", large).status
-        lost += [f"with {STDIN_BYTES} bytes that nobody reads, `exit 7` was told as {unread}"] * (unread != Exited(7))
-        yield _loses(name, lost) or Finding(name, State.OK, f"{STDIN_BYTES} bytes come whole, and harm nobody unread")
+        unread = self._subject.ask("exit 7", f"{name}-unread", Literal(b"x" * UNREAD_BYTES)).status
+        lost += [f"with {UNREAD_BYTES} bytes that nobody reads, `exit 7` was told as {unread}"] * (unread != Exited(7))
+        found = f"{STDIN_BYTES} bytes come whole, and {UNREAD_BYTES} that nobody reads harm nobody"
+        yield _loses(name, lost) or Finding(name, State.OK, found)
+
+    def _decision(self, name: str) -> Iterator[Finding]:
+        decision = self._subject.ask("exit 2", name).decision
+        if decision is None:
+            mend = "Send what the system decided, or leave `decision = true` out"
+            yield Finding(name, State.BROKEN, "its hello says decision, and its reply has none", mend=mend)
+        else:
+            yield Finding(name, State.OK, f"`exit 2` made it {decision}")
 
     def _signalled(self, name: str) -> Iterator[Finding]:
         status = self._subject.ask(self._bodies.killed, name).status

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 BINARY = b"\xff\x00\n"
 LARGE_BYTES = 1024 * 1024
 VARIABLE = "CONFORMANCE_CHECK"
+OWN = "CONFORMANCE_CHECK_OF_THE_ADAPTER"
+"""A variable that the adapter is started with, and no body may see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,8 @@ class Bodies:
     """Copies standard input to standard output."""
     variable: str
     """Prints the value of `VARIABLE`, without an end of line."""
-    home: str
-    """Prints the value of HOME, without an end of line."""
+    own: str
+    """Prints the value of `OWN`, without an end of line."""
     directory: str
     """Prints the working directory, without an end of line."""
     binary: str
@@ -45,7 +47,7 @@ _POSIX = Bodies(
     both="echo out; echo err >&2",
     copy="cat",
     variable=f'printf %s "${VARIABLE}"',
-    home='printf %s "$HOME"',
+    own=f'printf %s "${OWN}"',
     directory="pwd -P | tr -d '\\n'",
     binary="printf '\\377\\000\\n'",
     large=f"printf '%0{LARGE_BYTES}d' 0",
@@ -59,7 +61,7 @@ _POWERSHELL = Bodies(
     both='[Console]::Out.Write("out`n"); [Console]::Error.Write("err`n")',
     copy="[Console]::OpenStandardInput().CopyTo([Console]::OpenStandardOutput())",
     variable=f"[Console]::Out.Write($env:{VARIABLE})",
-    home="[Console]::Out.Write($env:HOME)",
+    own=f"[Console]::Out.Write($env:{OWN})",
     directory="[Console]::Out.Write((Get-Location).Path)",
     binary="[Console]::OpenStandardOutput().Write([byte[]](255, 0, 10), 0, 3)",
     large=f"[Console]::Out.Write('0' * {LARGE_BYTES})",

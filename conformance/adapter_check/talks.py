@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.adapter_check.bodies import VARIABLE
+from conformance.adapter_check.bodies import OWN, VARIABLE
 from conformance.errors import HarnessError, RouteBrokenError
 from conformance.model import Seconds
 from conformance.observation import Leftover
@@ -30,6 +30,7 @@ class Told:
     status: ExitStatus
     stdout: bytes
     stderr: bytes
+    decision: str | None
     leftovers: tuple[Leftover, ...]
     stage: Stage
 
@@ -64,7 +65,7 @@ class Subject:
         self.close()
         stage = self._stack.enter_context(self._place.stage())
         try:
-            conversation = self._stack.enter_context(self._place.conversation(self._launch(stage, EMPTY)))
+            conversation = self._stack.enter_context(self._place.conversation(self._launch(stage, EMPTY, OWN)))
         except OSError as error:
             raise HarnessError(
                 f"{self._command[0]} cannot be started: {error.strerror}. Correct the command."
@@ -87,7 +88,7 @@ class Subject:
             raise RouteBrokenError("it says now that its system is not there. Say so from the beginning, or not at all")
         answers: list[Answer] = []
         with self._place.stage() as stage:
-            launch = self._launch(stage, stdin, seconds)
+            launch = self._launch(stage, stdin, VARIABLE, seconds)
             request = Request(
                 id=str(next(self._numbers)),
                 session=session,
@@ -106,7 +107,7 @@ class Subject:
             with self._counting():
                 completed = conversation.perform(launch, Question(request.line(), read, self._patience))
             answer = answers[0]
-            return Told(answer.status, answer.stdout, answer.stderr, completed.leftovers, stage)
+            return Told(answer.status, answer.stdout, answer.stderr, answer.decision, completed.leftovers, stage)
 
     def farewell(self) -> bool:
         """Tell it by the end of its input that there is nothing more, and return whether it ended by itself."""
@@ -120,10 +121,10 @@ class Subject:
             self.breaks += 1
             raise
 
-    def _launch(self, stage: Stage, stdin: Payload, seconds: float | None = None) -> Launch:
+    def _launch(self, stage: Stage, stdin: Payload, variable: str, seconds: float | None = None) -> Launch:
         return Launch(
             argv=self._command,
-            environment={**stage.environment, VARIABLE: stage.folder.name},
+            environment={**stage.environment, variable: stage.folder.name},
             directory=stage.working_directory,
             stdin=stdin,
             stdout=None,

@@ -95,6 +95,13 @@ def merged(self, request, reply=Adapter.reply):
     return reply(self, {**request, "body": body})
 Adapter.reply = merged""",
     "env": "Adapter.reply = lambda self, r, reply=Adapter.reply: reply(self, {**r, 'env': dict(os.environ)})",
+    "codes": """
+def derived(self, request, reply=Adapter.reply):
+    told = reply(self, request)
+    code = told["status"].get("code")
+    return {**told, "status": {"kind": "signalled", "number": code - 128}} if code == 137 else told
+Adapter.reply = derived""",
+    "decision": "CAPABILITIES['decision'] = True",
     "cwd": "Adapter.reply = lambda self, request, reply=Adapter.reply: reply(self, {**request, 'cwd': '/'})",
     "session": "CAPABILITIES['session'] = 'kept'",
     "end": "Adapter.serve = lambda self, serve=Adapter.serve: (serve(self), time.sleep(3600))",
@@ -133,6 +140,14 @@ def test_what_works_and_is_not_claimed_is_a_hint(tmp_path: Path) -> None:
         {"binary-output": "warning", "stderr": "broken", "env": "warning", "cwd": "warning"},
     )
     assert findings["env"]["mend"] == "Say env = true, or its cases are skipped"
+
+
+def test_variables_of_the_adapter_are_none_of_the_bodys(tmp_path: Path) -> None:
+    environment = "{**os.environ, **r['env']}"
+    inheriting = f"Adapter.reply = lambda self, r, reply=Adapter.reply: reply(self, {{**r, 'env': {environment}}})"
+    code, findings = check_program(f"{inheriting}\nAdapter().serve()", tmp_path)
+    assert (code, states(findings)) == (1, {"env": "broken"})
+    assert findings["env"]["found"] == "a body gets variables of the adapter's own as well"
 
 
 def test_one_whose_system_is_not_there_is_broken_for_a_run() -> None:
