@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from conformance.errors import RouteBrokenError, UnavailableError
+from conformance.errors import HarnessError, InexpressibleError, RouteBrokenError, UnavailableError
 from conformance.model import Case
 from conformance.routes import Executor, open_executor
 from conformance.runners import Place, Runner
@@ -48,10 +48,13 @@ class Lender:
         loan, stack = kept or self._new(case)
         with self._giving_up(route), stack:
             loan.executor.begin(case)
-            yield loan
-            if loan.executor.reusable:
-                after = case.id if loan.after is None else f"{case.id} or one before it"
-                self._kept[route] = Loan(loan.executor, after), stack.pop_all()
+            try:
+                yield loan
+            except (InexpressibleError, HarnessError):  # nothing has happened to one that is still there
+                self._keep(route, loan, stack)
+                raise
+            after = case.id if loan.after is None else f"{case.id} or one before it"
+            self._keep(route, Loan(loan.executor, after), stack)
 
     @contextmanager
     def new_executor(self, case: Case) -> Iterator[Loan]:
@@ -60,6 +63,10 @@ class Lender:
         with stack:
             loan.executor.begin(case)
             yield loan
+
+    def _keep(self, route: str, loan: Loan, stack: ExitStack) -> None:
+        if loan.executor.reusable:
+            self._kept[route] = loan, stack.pop_all()
 
     @contextmanager
     def _giving_up(self, route: str) -> Iterator[None]:

@@ -76,6 +76,16 @@ def test_one_adapter_serves_all_cases_each_in_a_session_of_its_own(
     assert len({asked["session"] for asked in one + two + three}) == 3
 
 
+def test_one_that_cannot_be_asked_for_a_case_serves_the_next(tmp_path: Path, opened: Callable[..., Execute]) -> None:
+    narrow = SHOWS_REQUESTS.replace('"session": "kept"', '"statuses": ["exited"]')
+    needing = fixture("needing", step("x", 0, None)).replace("exit = 0", "timed_out = true")
+    run = opened(adapter_route(tmp_path, narrow), ONE, needing.replace('summary = "s"', 'summary = "s"\ndeadline = 1'))
+    (before,) = requests(run("t/one/r"))
+    assert run("t/needing/r").kind is ResultKind.SKIPPED
+    (after,) = requests(run("t/one/r"))
+    assert (before["pid"], before["id"]) == (after["pid"], "1")
+
+
 def test_a_case_of_several_steps_is_skipped_where_each_body_has_its_own_process(
     tmp_path: Path, opened: Callable[..., Execute]
 ) -> None:
