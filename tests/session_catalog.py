@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from conftest import SEEN_HERE
 
+from conformance.campaign import local_runner
 from conformance.catalog import Catalog, load_catalog
-from conformance.engine import Engine
+from conformance.engine import Engine, open_engine
 from conformance.observation import Result
+
+Execute = Callable[[str], Result]
 
 URL = "https://example.org/"
 SERVE = """\
@@ -84,3 +88,17 @@ def printed(result: Result) -> list[str]:
     """Return what each step of `result` printed."""
     assert result.observation is not None, result.reason
     return [observed.stdout.head.decode() for observed in result.observation.steps]
+
+
+@contextmanager
+def engines_in(folder: Path) -> Iterator[Callable[..., Execute]]:
+    """Give what opens an engine on the catalogue of routes and fixtures, written into `folder`."""
+    with ExitStack() as stack:
+
+        def opened(routes: str, *fixtures: str) -> Execute:
+            catalog = session_catalog(folder, routes, *fixtures)
+            runner, _ = stack.enter_context(local_runner())
+            engine = stack.enter_context(open_engine(catalog, runner, 1.0))
+            return lambda id_: execute(engine, catalog, id_)
+
+        yield opened

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -15,35 +14,24 @@ from conftest import run_cli, valid_report
 from session_catalog import (
     FRESH,
     LEAKING,
-    execute,
+    Execute,
+    engines_in,
     fixture,
     printed,
-    session_catalog,
     session_route,
     step,
     write_matrix,
 )
 
-from conformance.campaign import local_runner
-from conformance.engine import open_engine
 from conformance.observation import Result, ResultKind
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX sessions")
-
-Execute = Callable[[str], Result]
 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[..., Execute]]:
     """Open an engine on routes and fixtures, and execute cases of it by their ids."""
-    with ExitStack() as stack:
-
-        def opened(routes: str, *fixtures: str) -> Execute:
-            catalog = session_catalog(tmp_path, routes, *fixtures)
-            runner, _ = stack.enter_context(local_runner())
-            engine = stack.enter_context(open_engine(catalog, runner, 1.0))
-            return lambda id_: execute(engine, catalog, id_)
-
+    with engines_in(tmp_path) as opened:
         yield opened
 
 

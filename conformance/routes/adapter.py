@@ -10,10 +10,10 @@ from functools import partial
 from conformance.errors import HarnessError, InexpressibleError, RouteBrokenError, UnavailableError
 from conformance.model import Case, Deadline, Expectation, Route, Seconds, Step
 from conformance.observation import StepObservation, System
-from conformance.payload import EMPTY
 from conformance.process import Conversation, Launch, Question
 from conformance.routes.capabilities import check_expressible
 from conformance.routes.messages import Absence, AdapterFailureError, Hello, Request, read_hello, read_reply
+from conformance.routes.program import program_launch
 from conformance.routes.texts import EXTENSIONS, RouteTexts
 from conformance.runners import Place, Runner, Stage
 
@@ -78,16 +78,7 @@ class AdapterExecutor:
         if self._conversation is None or self._hello is None:
             stage = self._stack.enter_context(self._place.stage())
             texts = RouteTexts(self._route, self._runner, stage, EXTENSIONS[self._route.dialects[0]])
-            launch = Launch(
-                argv=tuple(texts.rendered(argument) for argument in self._route.argv),
-                environment={**stage.environment, **self._route.environment},
-                directory=stage.working_directory,
-                stdin=EMPTY,
-                stdout=None,
-                stderr=None,
-                deadline=deadline.total,
-                linger=deadline.linger,
-            )
+            launch = program_launch(self._route, texts, stage, deadline)
             try:
                 self._conversation = self._stack.enter_context(self._place.conversation(launch))
             except OSError as error:

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from conformance.errors import HarnessError
 from conformance.model import MARKER_SESSION, SESSION, Case, Deadline, Expectation, Route, State, Step, UnfinishedLine
 from conformance.observation import StepObservation
-from conformance.payload import EMPTY
 from conformance.process import Launch, Markers, Session, SwappedStreams, Talk
 from conformance.routes.compiled import compiled_host
+from conformance.routes.program import program_launch
 from conformance.routes.texts import EXTENSIONS, RouteTexts
 from conformance.runners import Place, Runner, Stage
 from conformance.template import Placeholder, render
@@ -56,16 +56,7 @@ class SessionExecutor:
             self._stack.close()
             stage = self._stack.enter_context(self._place.stage())
             texts = _SessionTexts(self._route, self._runner, stage, EXTENSIONS[self._route.dialects[0]])
-            launch = Launch(
-                argv=tuple(texts.rendered(argument) for argument in self._route.argv),
-                environment={**stage.environment, **self._route.environment},
-                directory=stage.working_directory,
-                stdin=EMPTY,
-                stdout=None,
-                stderr=None,
-                deadline=deadline.total,
-                linger=deadline.linger,
-            )
+            launch = program_launch(self._route, texts, stage, deadline)
             try:
                 self._session = self._stack.enter_context(self._place.session(launch))
             except OSError as error:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,10 @@ from conformance import process
 from conformance.errors import HarnessError, ShellError
 from conformance.model import LOCAL, EnvironmentKey, Route
 from conformance.observation import Leftover, WitnessRecord
-from conformance.process import Conversation, Question, Session, Talk
+from conformance.process import Conversation, Session, Talk
 from conformance.process.launch import TOKEN_VARIABLE, Cancellation, Completed, Launch
-from conformance.process.talk import Read
 from conformance.runners import Availability, Stage
+from conformance.runners.conversation import WrappedConversation
 from conformance.runners.witness_record import read_witness_record
 from conformance.shells import Shell, find_program, probe_shell
 from conformance.systems.installed import installed_folder
@@ -200,7 +200,9 @@ class LocalPlace:
     def conversation(self, launch: Launch) -> Iterator[Conversation]:
         """Talk with a program of this machine; raises OSError where it cannot be started."""
         with process.open_conversation(launch, self._cancellation) as conversation:
-            yield _PublicConversation(conversation)
+            yield WrappedConversation(
+                conversation, lambda launch, question: _public(conversation.perform(launch, question))
+            )
 
     def witnessed(self, stage: Stage) -> WitnessRecord:
         """Read the case's witness record."""
@@ -246,27 +248,6 @@ class _PublicSession:
 
     def perform(self, launch: Launch, talk: Talk) -> Completed:
         return _public(self._session.perform(launch, talk))
-
-
-class _PublicConversation:
-    """A conversation whose leftovers are fit for a report."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self._conversation = conversation
-        self.launch = conversation.launch
-
-    @property
-    def serves(self) -> bool:
-        return self._conversation.serves
-
-    def first_line(self, seconds: float, read: Callable[[bytes], Read]) -> Read:
-        return self._conversation.first_line(seconds, read)
-
-    def perform(self, launch: Launch, question: Question) -> Completed:
-        return _public(self._conversation.perform(launch, question))
-
-    def farewell(self, seconds: float) -> bool:
-        return self._conversation.farewell(seconds)
 
 
 def _public(completed: Completed) -> Completed:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from conformance.model import Seconds
 from conformance.observation import WitnessRecord
-from conformance.process import Completed, Conversation, Launch, Question, Session, Talk
-from conformance.process.talk import Read
+from conformance.process import Completed, Conversation, Launch, Session, Talk
 from conformance.runners import Place, Stage
+from conformance.runners.conversation import WrappedConversation
 
 WATCH_SECONDS = 0.001
 
@@ -80,7 +80,10 @@ class RecordingPlace:
     def conversation(self, launch: Launch) -> Iterator[Conversation]:
         """Talk with a program, each of whose bodies is added to `records`."""
         with self._place.conversation(launch) as conversation:
-            yield _RecordedConversation(conversation, self)
+            yield WrappedConversation(
+                conversation,
+                lambda launch, question: self.record(launch, partial(conversation.perform, launch, question)),
+            )
 
     def record(self, launch: Launch, perform: Callable[[], Completed]) -> Completed:
         """Add to `records` what `perform` does with `launch`, and return what came of it."""
@@ -112,28 +115,6 @@ class _RecordedSession:
 
     def perform(self, launch: Launch, talk: Talk) -> Completed:
         return self._recorder.record(launch, partial(self._session.perform, launch, talk))
-
-
-class _RecordedConversation:
-    """A conversation each of whose bodies is recorded."""
-
-    def __init__(self, conversation: Conversation, recorder: RecordingPlace) -> None:
-        self._conversation = conversation
-        self._recorder = recorder
-        self.launch = conversation.launch
-
-    @property
-    def serves(self) -> bool:
-        return self._conversation.serves
-
-    def first_line(self, seconds: float, read: Callable[[bytes], Read]) -> Read:
-        return self._conversation.first_line(seconds, read)
-
-    def perform(self, launch: Launch, question: Question) -> Completed:
-        return self._recorder.record(launch, partial(self._conversation.perform, launch, question))
-
-    def farewell(self, seconds: float) -> bool:
-        return self._conversation.farewell(seconds)
 
 
 class _Watch:

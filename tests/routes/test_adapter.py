@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 from adapter_world import adapter_route
-from session_catalog import execute, fixture, printed, session_catalog, step
+from session_catalog import Execute, engines_in, execute, fixture, printed, session_catalog, step
 
 from conformance.campaign import local_runner
 from conformance.engine import open_engine
@@ -22,8 +22,6 @@ from conformance.observation import Basis, Result, ResultKind, System
 from conformance.process import CancelledError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the bodies are written for POSIX shells")
-
-Execute = Callable[[str], Result]
 
 SHOWS_REQUESTS = """
 class Showing(Adapter):
@@ -39,14 +37,7 @@ ONE, TWO = fixture("one", step("first", 0, None)), fixture("two", step("second",
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[..., Execute]]:
     """Open an engine on routes and fixtures, and execute cases of it by their ids."""
-    with ExitStack() as stack:
-
-        def opened(routes: str, *fixtures: str) -> Execute:
-            catalog = session_catalog(tmp_path, routes, *fixtures)
-            runner, _ = stack.enter_context(local_runner())
-            engine = stack.enter_context(open_engine(catalog, runner, 1.0))
-            return lambda id_: execute(engine, catalog, id_)
-
+    with engines_in(tmp_path) as opened:
         yield opened
 
 
