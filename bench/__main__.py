@@ -21,6 +21,7 @@ MEASURES: Mapping[str, Callable[[], Figure]] = {
     "session-pwsh": sessions.pwsh,
     "session-pwsh-reused": sessions.pwsh_reused,
     "session-memory": sessions.memory,
+    "adapter": sessions.adapter,
     "bats": cases.bats,
     "pytest": cases.pytest_item,
     "version": whole.version,

@@ -1,4 +1,4 @@
-"""What a body costs in a session that is open already."""
+"""What a body costs in a session that is open already, or by an adapter that is running."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from conformance.status import Exited
 FIXTURE = "exit-codes/none"
 """Its body leaves a mark, and does nothing else."""
 BASH_BODIES = 500
+ADAPTER_BODIES = 200
 PWSH_BODIES = 200
 ONE_SHOTS = 4
 ROUNDS = 7
@@ -79,6 +80,23 @@ def _pwsh(route: str, *, milliseconds: float, times: float) -> Figure:
     )
 
 
+def adapter() -> Figure:
+    """A body that an adapter has subprocess.run perform, on top of the same subprocess.run."""
+    with ExitStack() as stack:
+        runner, _ = stack.enter_context(local_runner())
+        body = stack.enter_context(_performing(runner, "python-run", "systems"))
+        bare = stack.enter_context(_bare_run(runner))
+        pairs = paired(_median(body, ADAPTER_BODIES), _median(bare, ADAPTER_BODIES), ROUNDS)
+    added = [ours - theirs for ours, theirs in pairs]
+    return Figure(
+        "a body by the adapter of subprocess.run, on top of a bare subprocess.run",
+        "at most 1.5 ms",
+        _milliseconds(added),
+        statistics.median(added) <= 0.0015,
+        f"the bare run takes {_milliseconds(theirs for _, theirs in pairs)}",
+    )
+
+
 def memory() -> Figure:
     """How the memory of pwsh-session grows over bodies, once it is warm."""
     with local_runner() as (runner, _), _performing(runner, "pwsh-session") as body:
@@ -100,9 +118,9 @@ def memory() -> Figure:
 
 
 @contextmanager
-def _performing(runner: LocalRunner, route: str) -> Iterator[Perform]:
-    """Return what performs the body once on `route`, by its executor and with all that is looked at."""
-    catalog = load_catalog(["sessions"])
+def _performing(runner: LocalRunner, route: str, matrix: str = "sessions") -> Iterator[Perform]:
+    """Return what performs the body once on `route` of `matrix`, by its executor and with all that is looked at."""
+    catalog = load_catalog([matrix])
     case = Case(_fixture(catalog), next(each for each in catalog.routes if each.id == route))
     (expectation,) = terms_of(catalog, case, runner.environment_key(case.route)).expectations
     (step,) = case.fixture.steps
@@ -114,6 +132,22 @@ def _performing(runner: LocalRunner, route: str) -> Iterator[Perform]:
             assert (observed.status, observed.witness.marks) == (Exited(0), 1), observed
 
         perform()
+        yield perform
+
+
+@contextmanager
+def _bare_run(runner: LocalRunner) -> Iterator[Perform]:
+    """Return what has a new bash perform the body once, and looks at nothing."""
+    fixture = _fixture(load_catalog(["core"]))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        body = rendered_body(fixture.steps[0].bodies["sh"], "bash", NoNatives(), folder / "record")
+        argv = [str(runner.shell("bash").path), "--noprofile", "--norc", "-c", body]
+        environment = child_environment(folder, folder)
+
+        def perform() -> None:
+            subprocess.run(argv, input=b"", capture_output=True, check=True, cwd=folder, env=environment)
+
         yield perform
 
 
