@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
@@ -211,5 +211,5 @@ def _median(perform: Perform, bodies: int) -> Timed:
     return run
 
 
-def _milliseconds(seconds: Iterator[float]) -> str:
+def _milliseconds(seconds: Iterable[float]) -> str:
     return spread([1000 * each for each in seconds], "ms")
