@@ -17,6 +17,7 @@ from conformance.precedence import expectation_for
 from conformance.process import CancelledError
 from conformance.routes import Executor
 from conformance.routes.expressible import why_skipped
+from conformance.routes.needs import look_up_needs
 from conformance.runners import Place, Runner
 from conformance.runners.local import public_path
 from conformance.shells import MissingShellError
@@ -84,12 +85,7 @@ class Engine:
         if route.kind in (SESSION, MARKER_SESSION) and not sessions.available:
             return ResultKind.UNAVAILABLE, sessions.reason
         try:
-            for name in route.shells:
-                self._runner.shell(name)
-            for name in route.programs:
-                self._runner.program(name)
-            for name in route.systems:
-                self._runner.system(name)
+            look_up_needs(route, self._runner)
         except (MissingShellError, MissingSystemError) as error:
             return ResultKind.UNAVAILABLE, str(error)
         except HarnessError as error:

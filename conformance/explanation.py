@@ -23,13 +23,14 @@ from conformance.description import (
     describe_route,
 )
 from conformance.engine import terms_of
-from conformance.errors import CatalogError, ShellError
+from conformance.errors import CatalogError, HarnessError
 from conformance.model import ADAPTER, ONE_SHOT, Case, Deviation, Expectation, Route, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import encode_bytes, result_line
 from conformance.routes.expressible import why_skipped
+from conformance.routes.needs import look_up_needs
 from conformance.runners import Runner
 from conformance.runners.local import documented_environment, public_path
 from conformance.runners.recording import LaunchRecord
@@ -243,6 +244,7 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
                 continue
             wanted = terms.expectations[-1].status
             skipped = why_skipped(other)
+            kept = terms.deviation is None and skipped is None
             yield {
                 "case": other.id,
                 "environment": str(key),
@@ -252,15 +254,15 @@ def _other_routes(catalog: Catalog, case: Case, runner: Runner) -> Iterator[dict
                 "documented": None if terms.deviation is None else pattern_text(terms.deviation),
                 "reason": None if terms.deviation is None else terms.deviation.reason,
                 "skipped": skipped,
-                "keeps": terms.deviation is None and skipped is None,
+                "keeps": kept and other.route.kind != ADAPTER,
+                "keeps_or_skips": kept and other.route.kind == ADAPTER,
                 "provisional": terms.provisional,
             }
 
 
 def _available(case: Case, runner: Runner) -> bool:
     try:
-        for shell in case.route.shells:
-            runner.shell(shell)
-    except ShellError:
+        look_up_needs(case.route, runner)
+    except HarnessError:
         return False
     return True

@@ -277,11 +277,11 @@ def _routes(explanation: Explanation) -> Section:
     rows = tuple(
         (
             other["case"],
-            "skips it" if other["skipped"] else "keeps" if other["keeps"] else "loses",
+            _does(other),
             _status(other["contract"]),
             other["skipped"] or other["documented"] or "the same",
             other["judged_by"],
-            other["environment"] if other["available"] else "its shell is not here",
+            other["environment"] if other["available"] else "what it needs is not here",
         )
         for other in others
     )
@@ -293,6 +293,14 @@ def _routes(explanation: Explanation) -> Section:
             Sentences(f"Documented to keep it: {', '.join(keeping) or 'none of them'}."),
         ),
     )
+
+
+def _does(other: Mapping[str, Any]) -> str:
+    if other["skipped"]:
+        return "skips it"
+    if other["keeps_or_skips"]:  # only its adapter knows what its system lacks
+        return "keeps or skips it"
+    return "keeps" if other["keeps"] else "loses"
 
 
 def _status(value: Mapping[str, Any]) -> str:

@@ -51,6 +51,14 @@ def test_a_pass_on_text_is_shown_as_one(route_file: Path, tmp_path: Path) -> Non
     assert note in printed
 
 
+def test_what_only_the_adapter_knows_is_not_promised_for_its_route(route_file: Path, tmp_path: Path) -> None:
+    explained = run_cli("explain", "exit-codes/exit-7/bash-command", "--route", route_file, "--json", cwd=tmp_path)
+    others = {other["case"]: other for other in json.loads(explained.out)["other_routes"]}
+    mine = others["exit-codes/exit-7/mine"]
+    assert (mine["keeps"], mine["keeps_or_skips"], mine["available"]) == (False, True, True)
+    assert not others["exit-codes/exit-7/execa"]["available"]  # nothing is installed for a test
+
+
 BROKEN = {
     "a system that nobody knows": (
         'argv = ["{{node}}", "{{system:leftpad}}"]',
