@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
@@ -20,8 +19,9 @@ _SECONDS_BY_DIALECT = {"pwsh": 0.5, "powershell5": 1.0, "cmd": 0.1}
 _SECONDS_OF_A_SMALL_SHELL = 0.01
 _BODIES_FOR_A_START = 40
 """How many more bodies a session performs in the time that its shell takes to start."""
-_RESPONSE_SECONDS = 0.2 if sys.platform == "win32" else None
-"""How long the main thread may wait at a time; on Windows it hears of Ctrl-C only between two waits."""
+_RESPONSE_SECONDS = 0.2
+"""How long the main thread waits at a time. It hears of signals between two waits, and no wait ends early by one that
+came just before it or was given to another thread, or on Windows by any."""
 
 
 def usable_processors() -> int:

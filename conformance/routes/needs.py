@@ -9,7 +9,7 @@ from conformance.runners import Runner
 def look_up_needs(route: Route, runner: Runner) -> None:
     """Look up every shell, program and system that `route` names.
 
-    Raises MissingShellError or MissingSystemError where one is not there, HarnessError where it is not what it is called.
+    Raises MissingShellError or MissingSystemError where one is not there, HarnessError where it is another thing.
     """
     for name in route.shells:
         runner.shell(name)
