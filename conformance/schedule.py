@@ -72,7 +72,8 @@ def run_cases(
     finally:
         waiting.clear()
         for worker in workers:
-            worker.join()
+            while worker.is_alive():
+                worker.join(_RESPONSE_SECONDS)
 
 
 def _until_done(outcomes: queue.SimpleQueue[Result | BaseException | None], workers: int) -> Iterator[Result]:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -31,21 +32,38 @@ def test_many_bodies_and_long_deadlines_come_before_what_is_over_at_once() -> No
     assert len({cases[id_] for id_ in ordered}) == len(ordered)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are given to threads on POSIX")
-def test_a_signal_that_another_thread_was_given_ends_the_run_at_once(tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    os.mkfifo(begun)
-    body = json.dumps(f"echo >{begun}; exec sleep 60")
-    catalog = tiny_catalog(tmp_path, 'argv = ["{{sh}}", "-c", "{{body}}"]', body)
+@pytest.fixture
+def begun(tmp_path: Path) -> Iterator[Path]:
+    """Give a pipe for a body that hangs: when it has written there, this process is told to end by another thread."""
+    pipe = tmp_path / "begun"
+    os.mkfifo(pipe)
 
     def send() -> None:
-        begun.read_bytes()
+        pipe.read_bytes()
         signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
 
+    sender = threading.Thread(target=send)
+    sender.start()
+    yield pipe
+    sender.join()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are given to threads on POSIX")
+def test_a_signal_that_another_thread_was_given_ends_the_run_at_once(tmp_path: Path, begun: Path) -> None:
+    hanging = json.dumps(f"echo >{begun}; exec sleep 60")
+    catalog = tiny_catalog(tmp_path, 'argv = ["{{sh}}", "-c", "{{body}}"]', hanging)
     with local_runner() as (runner, cancellation):
-        sender = threading.Thread(target=send)
-        sender.start()
         with closing(run_cases(catalog, catalog.cases(), runner, 1, 1.0)) as results:
             assert list(results) == []
-        sender.join()
         assert cancellation.thrown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are given to threads on POSIX")
+def test_and_so_does_one_that_comes_when_no_more_results_are_wanted(tmp_path: Path, begun: Path) -> None:
+    late = tmp_path / "late"
+    route = f'argv = ["{{{{sh}}}}", "-c", "if mkdir {tmp_path}/one; then exit 7; else {{{{body}}}}; fi"]'
+    catalog = tiny_catalog(tmp_path, route, json.dumps(f"echo >{begun}; sleep 60; echo >{late}"))
+    twice = (*catalog.cases(), *catalog.cases())
+    with local_runner() as (runner, _), closing(run_cases(catalog, twice, runner, 2, 1.0)) as results:
+        next(results)
+    assert not late.exists()
