@@ -50,6 +50,10 @@ class RouteBrokenError(HarnessError):
     """A program that the route keeps running broke, and has to be started anew."""
 
 
+class RouteSilentError(RouteBrokenError):
+    """It broke by giving no answer in time."""
+
+
 class NothingSelectedError(ConformanceError):
     """The selection matched no case. A run of nothing must not look like a pass."""
 

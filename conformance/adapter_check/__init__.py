@@ -46,8 +46,9 @@ def check_adapter(subject: Subject, time_scale: float) -> Iterator[Finding]:
         yield Finding("hello", State.OK, f"{hello.name} {hello.version}, with {_claims(hello.capabilities)}")
         examination = _Examination(subject, hello.capabilities, time_scale)
         for name, examine in examination.parts().items():
-            if subject.breaks >= MOST_BREAKS:
-                yield Finding(name, State.NOT_TRIED, f"it has broken {subject.breaks} times")
+            if subject.silent or subject.breaks >= MOST_BREAKS:
+                times = "by not answering" if subject.silent else f"{subject.breaks} times"
+                yield Finding(name, State.NOT_TRIED, f"it has broken {times}")
                 continue
             try:
                 yield from examine(name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.adapter_check.bodies import OWN, VARIABLE
-from conformance.errors import HarnessError, RouteBrokenError
+from conformance.errors import HarnessError, RouteBrokenError, RouteSilentError
 from conformance.model import Seconds
 from conformance.observation import Leftover
 from conformance.payload import EMPTY, Payload
@@ -38,12 +38,13 @@ class Told:
 class Subject:
     """The adapter that `command` starts, at a place.
 
-    Attributes: `dialect`, in which it is asked; `breaks`, how often it broke.
+    Attributes: `dialect`, in which it is asked; `breaks`, how often it broke; `silent`, whether by saying nothing.
     """
 
     def __init__(self, command: Sequence[str], dialect: str, place: Place, time_scale: float) -> None:
         self.dialect = dialect
         self.breaks = 0
+        self.silent = False
         self._command = tuple(map(_found_from_here, command))
         self._place = place
         self._patience = Seconds(PATIENCE_SECONDS * time_scale)
@@ -117,8 +118,9 @@ class Subject:
     def _counting(self) -> Iterator[None]:
         try:
             yield
-        except RouteBrokenError:
+        except RouteBrokenError as error:
             self.breaks += 1
+            self.silent = isinstance(error, RouteSilentError)
             raise
 
     def _launch(self, stage: Stage, stdin: Payload, variable: str, seconds: float | None = None) -> Launch:

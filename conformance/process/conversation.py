@@ -17,7 +17,7 @@ from typing import IO, Protocol
 
 import psutil
 
-from conformance.errors import RouteBrokenError
+from conformance.errors import RouteBrokenError, RouteSilentError
 from conformance.model import Seconds
 from conformance.observation import StdinRecord
 from conformance.process.capture import Capture
@@ -140,7 +140,8 @@ class LineConversation:
             if self._answers.ended:
                 raise self._break(self._how_it_ended())
             if remaining <= 0:
-                raise self._break(f"it has not answered within {seconds:g} seconds. See where it hangs")
+                silence = f"it has not answered within {seconds:g} seconds. See where it hangs"
+                raise RouteSilentError(str(self._break(silence)))
 
     def _how_it_ended(self) -> str:
         end = time.monotonic() + FAREWELL_SECONDS

@@ -40,6 +40,7 @@ class HeldProgram:
     def end(self, *bodies: Launch) -> None:
         """Kill the program with all that it and `bodies` started."""
         tree.collect(self.process.pid, tree.kill_tree(self.process.pid, self.launch, *bodies))
+        tree.collect_adopted()
         self._exit.close()
         self.process.wait()
 

@@ -182,6 +182,21 @@ def collect_rest(leader: int, pids: Iterable[int]) -> None:
             pass
 
 
+def collect_adopted() -> None:
+    """Collect the dead that were handed to the harness out of sessions that no child of its own leads.
+
+    What was started in this process is in its session or leads one itself. So these are orphans, such as an adapter
+    leaves when it kills a tree, and nobody waits for them.
+    """
+    if sys.platform == "linux":
+        children = _own_children()
+        theirs = {os.getsid(0), *children}
+        for pid in children:
+            with contextlib.suppress(psutil.Error, OSError):
+                if os.getsid(pid) not in theirs and psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                    _collected(pid)
+
+
 def _collected(pid: int) -> bool:
     """Collect a dead or dying child of the harness, and tell whether there was one."""
     with contextlib.suppress(ChildProcessError):
