@@ -160,7 +160,8 @@ def test_what_a_body_left_is_known_by_its_token_and_killed(world: World) -> None
 
 @pytest.mark.parametrize("world", ["process"], indirect=True)
 def test_what_the_program_itself_has_killed_is_collected(world: World) -> None:
-    killing = "setsid sh -c 'sleep 3600 & echo $$; wait' >pid & until [ -s pid ]; do :; done; kill -KILL -$(cat pid); wait"
+    begun = "setsid sh -c 'sleep 3600 & echo $$; wait' >pid & until [ -s pid ]; do :; done"
+    killing = f"{begun}; kill -KILL -$(cat pid); wait"
     with world.talk(f"read -r line; {killing}; echo a; exec cat") as conversation:
         assert conversation.perform(world.launch(""), question()).status == Exited(7)
 
