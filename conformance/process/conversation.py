@@ -23,7 +23,7 @@ from conformance.observation import StdinRecord
 from conformance.process.capture import Capture
 from conformance.process.launch import Cancellation, CancelledError, Completed, Launch
 from conformance.process.leftovers import describe
-from conformance.process.talk import Question, Read
+from conformance.process.talk import Question, Read, shown
 from conformance.status import ExitStatus
 from conformance.witness import CHUNK_BYTES
 
@@ -124,7 +124,7 @@ class LineConversation:
         unasked = self._answers.waiting()
         if unasked is not None:
             twice = "it answered twice" if unasked == answered else "it wrote a line that was not asked for"
-            raise self._break(f"{twice}: {_shown(unasked)}. Write one line for each request, and the rest to stderr")
+            raise self._break(f"{twice}: {shown(unasked)}. Write one line for each request, and the rest to stderr")
 
     def _next_line(self, seconds: float) -> bytes:
         end = time.monotonic() + seconds
@@ -140,21 +140,22 @@ class LineConversation:
             if self._answers.ended:
                 raise self._break(self._how_it_ended())
             if remaining <= 0:
-                silence = f"it has not answered within {seconds:g} seconds. See where it hangs"
-                raise RouteSilentError(str(self._break(silence)))
+                raise self._break(
+                    f"it has not answered within {seconds:g} seconds. See where it hangs", RouteSilentError
+                )
 
     def _how_it_ended(self) -> str:
         end = time.monotonic() + FAREWELL_SECONDS
         while (status := self._held.status()) is None and time.monotonic() < end:
             time.sleep(EXIT_POLL_SECONDS)
-        began = f" in the middle of a line, {_shown(self._answers.unfinished)}" if self._answers.unfinished else ""
+        began = f" in the middle of a line, {shown(self._answers.unfinished)}" if self._answers.unfinished else ""
         return f"it closed its standard output{began}" if status is None else f"it ended{began}: {status}"
 
-    def _break(self, what: str) -> RouteBrokenError:
+    def _break(self, what: str, kind: type[RouteBrokenError] = RouteBrokenError) -> RouteBrokenError:
         self._broken = True
         self._messages.join(LAST_WORDS_SECONDS if self._answers.ended else 0.0)
         said = self._messages.last.decode("utf-8", "replace").strip()
-        return RouteBrokenError(f"the adapter is broken: {what}" + (f"; it said last: {said}" if said else ""))
+        return kind(f"the adapter is broken: {what}" + (f"; it said last: {said}" if said else ""))
 
     def farewell(self, seconds: float) -> bool:
         """End the program's standard input, and return whether it ends by itself within `seconds`."""
@@ -170,10 +171,6 @@ class LineConversation:
         self._held.end(*filter(None, [self._asked]))
         for thread in (self._answers, self._messages, self._questions):
             thread.join(FAREWELL_SECONDS)
-
-
-def _shown(line: bytes) -> str:
-    return repr(line[:80].decode("utf-8", "replace"))
 
 
 class _Lines(threading.Thread):

@@ -6,7 +6,8 @@ import contextlib
 
 import psutil
 
-from conformance.process.launch import TOKEN_VARIABLE, Launch
+from conformance.process.launch import Launch
+from conformance.process.leftovers import token_of
 from conformance.process.threaded import DEATH_SECONDS, DWORD_MASK, Job, end_job
 from conformance.status import Exited, ExitStatus
 
@@ -26,7 +27,7 @@ class HeldInJob:
 
     def remains(self, body: Launch) -> list[psutil.Process]:
         """Return what still runs of `body`, known by its token."""
-        return [process for process in self._job.others(self.process) if _has_token(process, body)]
+        return [process for process in self._job.others(self.process) if token_of(process) == body.token]
 
     def kill(self, body: Launch) -> None:
         """Kill what `remains` finds, and wait until it is gone."""
@@ -39,9 +40,3 @@ class HeldInJob:
     def end(self, *_: Launch) -> None:
         """Kill the whole job."""
         end_job(self.process, self._job)
-
-
-def _has_token(process: psutil.Process, body: Launch) -> bool:
-    with contextlib.suppress(psutil.Error, OSError):
-        return process.environ().get(TOKEN_VARIABLE) == body.token
-    return False

@@ -90,7 +90,14 @@ class Session(Protocol):
         """
 
 
+SHOWN_BYTES = 80
+
 Read = TypeVar("Read")
+
+
+def shown(line: bytes) -> str:
+    """Return the beginning of a line for a message."""
+    return repr(line[:SHOWN_BYTES].decode("utf-8", "replace")) + ("..." if len(line) > SHOWN_BYTES else "")
 
 
 class Conversation(Protocol):

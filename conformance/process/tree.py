@@ -18,7 +18,8 @@ from pathlib import Path
 
 import psutil
 
-from conformance.process.launch import TOKEN_VARIABLE, Launch
+from conformance.process.launch import Launch
+from conformance.process.leftovers import token_of
 
 assert sys.platform != "win32"
 
@@ -68,7 +69,7 @@ def rest(leader: int, *launches: Launch) -> list[psutil.Process]:
 
 def with_token(leader: int, body: Launch) -> list[psutil.Process]:
     """Return the live processes that have the token of `body`, below `leader` (a pid) or left to the harness."""
-    return [process for process in (*descendants(leader), *_candidates(leader)) if _token(process) == body.token]
+    return [process for process in (*descendants(leader), *_candidates(leader)) if token_of(process) == body.token]
 
 
 def _candidates(leader: int) -> Iterator[psutil.Process]:
@@ -105,19 +106,13 @@ def _belongs(process: psutil.Process, leader: int, launches: Iterable[Launch]) -
     with contextlib.suppress(OSError):
         if os.getsid(process.pid) == leader:
             return True
-    token = _token(process)
+    token = token_of(process)
     if token is not None:
         return any(token == launch.token for launch in launches)
     with contextlib.suppress(psutil.Error, OSError):
         directory = Path(process.cwd())
         return any(directory.is_relative_to(launch.directory.resolve()) for launch in launches)
     return False
-
-
-def _token(process: psutil.Process) -> str | None:
-    with contextlib.suppress(psutil.Error, OSError):
-        return process.environ().get(TOKEN_VARIABLE)
-    return None
 
 
 def _alive(process: psutil.Process) -> bool:

@@ -12,6 +12,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from conformance.model import Seconds
 from conformance.payload import Payload, chunks
 from conformance.process import Answer
+from conformance.process.talk import shown
 from conformance.routes.capabilities import Capabilities, unclaimed
 from conformance.schema import validator
 from conformance.status import status_from_json
@@ -101,12 +102,12 @@ def _checked(line: bytes, what: str, definition: str) -> dict[str, Any]:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"its {what} is no JSON: {_shown(line)}. Write one JSON object on a line of its own, and the rest to stderr"
+            f"its {what} is no JSON: {shown(line)}. Write one JSON object on a line of its own, and the rest to stderr"
         ) from error
     misfit = best_match(validator("adapter", definition).iter_errors(value))
     if misfit is not None:
         raise ValueError(
-            f"its {what} {_misfit(misfit)}. `conformance schema adapter` tells all of it; it wrote {_shown(line)}"
+            f"its {what} {_misfit(misfit)}. `conformance schema adapter` tells all of it; it wrote {shown(line)}"
         )
     assert isinstance(value, dict)
     return value
@@ -127,7 +128,3 @@ def _misfit(error: ValidationError) -> str:
 def _short(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
-
-
-def _shown(line: bytes) -> str:
-    return repr(line[:SHOWN_CHARACTERS].decode("utf-8", "replace")) + ("..." if len(line) > SHOWN_CHARACTERS else "")
