@@ -27,6 +27,7 @@ from conformance.runners.local import (
     public_path,
 )
 from conformance.schedule import run_cases
+from conformance.selection import Selection
 from conformance.signals import answering
 
 
@@ -39,6 +40,8 @@ class Plan:
     jobs: int
     time_scale: float
     fail_fast: bool = False
+    selection: Selection = field(default_factory=Selection)
+    """How the cases were chosen."""
 
 
 @dataclass
@@ -68,7 +71,8 @@ def perform(plan: Plan, writer: ReportWriter, on_line: Callable[[Mapping[str, An
     with local_runner() as (runner, cancellation):
         for case in plan.cases:  # a tie is said before anything runs
             terms_of(plan.catalog, case, runner.environment_key(case.route))
-        _write(outcome, writer.header, plan.catalog, plan.cases, describe_environment(plan.catalog, plan.cases, runner))
+        described = describe_environment(plan.cases, runner)
+        _write(outcome, writer.header, plan.catalog, plan.cases, described, plan.selection)
         with closing(run_cases(plan.catalog, plan.cases, runner, plan.jobs, plan.time_scale)) as results:
             for result in results:
                 line = result_line(result)
@@ -119,10 +123,9 @@ def _exit_code(outcome: Outcome, missing: Sequence[str]) -> int:
     return exit_code(outcome.lines, outcome.findings, missing)
 
 
-def describe_environment(catalog: Catalog, cases: Iterable[Case], runner: Runner) -> dict[str, Any]:
-    """Return what the header says of the machine, its shells and the environment of children."""
-    routes = {case.route.id: case.route for case in cases}
-    asked = sorted({shell for route in routes.values() for shell in route.shells})
+def describe_environment(cases: Iterable[Case], runner: Runner) -> dict[str, Any]:
+    """Return what the header says of the machine, the shells that `cases` need and the environment of children."""
+    asked = sorted({shell for case in cases for shell in case.route.shells})
     return {
         "environment": f"{local_os()}-{platform.machine().lower()}/{runner.name}",
         "system": {
@@ -132,7 +135,6 @@ def describe_environment(catalog: Catalog, cases: Iterable[Case], runner: Runner
         },
         "shells": [_describe_shell(name, runner) for name in asked],
         "child_environment": documented_environment(child_environment(Path("{{place}}/home"), Path("{{case}}/tmp"))),
-        "routes": [route.id for route in catalog.routes if route.id in routes],
     }
 
 

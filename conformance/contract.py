@@ -157,6 +157,7 @@ def judge(case: Case, terms: Terms, observation: Observation, environment: Envir
     departures = list(_departures(case, terms, observation))
     kind, reason = _verdict(terms, observation, departures)
     decisive = departures[0] if departures else None
+    rule = decisive.expectation if decisive else terms.expectations[-1]
     return Result(
         id=case.id,
         environment=environment,
@@ -164,7 +165,8 @@ def judge(case: Case, terms: Terms, observation: Observation, environment: Envir
         reason=reason,
         provisional=terms.provisional,
         status=decisive.observed.status if decisive else observation.steps[-1].status,
-        expected=decisive.expectation.status if decisive else terms.expectations[-1].status,
+        expected=rule.status,
+        rule=rule,
         discrepancies=tuple(found for departure in departures for found in departure.discrepancies),
         deviation=terms.deviation,
         observation=observation,

@@ -57,7 +57,7 @@ def explain(
         "driven": line["system"],
         "suite": catalog.digest,
         "version": conformance.__version__,
-        **_machine(catalog, case, runner),
+        **_machine(case, runner),
         "dialect": case.dialect,
         **_fixture(case),
         "route": describe_route(case.route),
@@ -78,8 +78,8 @@ def explain(
     }
 
 
-def _machine(catalog: Catalog, case: Case, runner: Runner) -> dict[str, Any]:
-    described = describe_environment(catalog, [case], runner)
+def _machine(case: Case, runner: Runner) -> dict[str, Any]:
+    described = describe_environment([case], runner)
     return {"system": described["system"], "shells": described["shells"]}
 
 

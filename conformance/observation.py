@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from conformance.model import Deviation, EnvironmentKey, Seconds
+from conformance.model import Deviation, EnvironmentKey, Expectation, Seconds
 from conformance.status import ExitStatus
 
 
@@ -163,6 +163,8 @@ class Result:
     """How the first step that differs ended, or else the last; None where the case was not run."""
     expected: ExitStatus | None = None
     """What the contract asks of that step."""
+    rule: Expectation | None = None
+    """The expectation that asks it."""
     discrepancies: tuple[Discrepancy, ...] = ()
     deviation: Deviation | None = None
     """The deviation that is documented for the case, whether or not it happened."""

@@ -77,11 +77,15 @@ class Selection:
             raise NothingSelectedError(f"no case matches {self}: `conformance list cases full windows` names them all")
         return selected
 
-    def __str__(self) -> str:
+    @property
+    def what(self) -> str:
+        """What is selected, whatever part of it is run."""
         parts = [*(f"-k {glob}" for glob in self.ids), *(f"--route {id_}" for id_ in self.routes)]
         parts += [f"--fixture {glob}" for glob in self.fixtures]
-        parts += [f"--shard {self.shard}"] if self.shard.count > 1 else []
         return " ".join(parts) or "the matrix"
+
+    def __str__(self) -> str:
+        return self.what if self.shard.count == 1 else f"{self.what} --shard {self.shard}".removeprefix("the matrix ")
 
 
 def matcher(patterns: tuple[str, ...], known: set[str]) -> Callable[[str], bool]:

@@ -158,7 +158,6 @@ REPORT_ENVIRONMENT = {
         {"asked": "pwsh", "unavailable": "pwsh is not on PATH"},
     ],
     "child_environment": {"HOME": "{{place}}/home"},
-    "routes": ["bash-command"],
 }
 """What a header says of a machine, in tests that run nothing."""
 

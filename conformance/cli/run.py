@@ -54,7 +54,7 @@ def run_command(
 ) -> int:
     """Run the cases of MATRIX (default: core) and say which routes keep exit codes and bytes."""
     catalog, select = load(matrices, ids, routes, fixtures, shard)
-    plan = Plan(catalog, select(catalog.cases()), jobs, timeout_scale, fail_fast)
+    plan = Plan(catalog, select(catalog.cases()), jobs, timeout_scale, fail_fast, select)
     with _report_stream(None if as_json else report) as stream:
         writer = ReportWriter(stream, "on standard output" if as_json else str(report))
         with progress(len(plan.cases)) as on_line:
@@ -94,7 +94,7 @@ def _remember(
         return None
     earlier = None
     try:
-        history = history_of(catalog, lines[0]["environment"])
+        history = history_of(catalog, lines[0]["runs"][0]["environment"])
         found = history.earlier()
         earlier = {key: found[key] for line in lines[1:-1] if (key := (line["id"], line["environment"])) in found}
         history.keep(selection, lines)

@@ -19,7 +19,7 @@ from conformance.process import Cancellation
 from conformance.pytest_plugin import MATRIX_PATHS
 from conformance.report.codec import result_line
 from conformance.runners.local import LocalRunner
-from conformance.selection import Shard
+from conformance.selection import WHOLE, Shard
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -36,6 +36,18 @@ class FailsError(Exception):
     """The case is not as documented."""
 
 
+def shard_of(config: pytest.Config) -> Shard:
+    """Return the part of the cases that this session is to run.
+
+    Raises pytest.UsageError for a shard that is none.
+    """
+    shard = config.getoption("--shard")
+    try:
+        return WHOLE if shard is None else Shard.parse(shard)
+    except ValueError as error:
+        raise pytest.UsageError(f"--shard {error}") from error
+
+
 class CasePlugin:
     """The hooks of a pytest process that collects and runs cases. Registered only where a matrix is asked for."""
 
@@ -44,11 +56,7 @@ class CasePlugin:
 
         Raises pytest.UsageError for a shard that is none.
         """
-        try:
-            shard = config.getoption("--shard")
-            self._shard = Shard.parse("1/1" if shard is None else shard)
-        except ValueError as error:
-            raise pytest.UsageError(f"--shard {error}") from error
+        self._shard = shard_of(config)
         self._paths = config.stash[MATRIX_PATHS]
         self._workshop: Workshop | None = None
 

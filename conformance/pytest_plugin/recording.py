@@ -17,10 +17,11 @@ from conformance.catalog import Catalog, load_catalog
 from conformance.errors import CatalogError, HarnessError
 from conformance.process import Cancellation
 from conformance.pytest_plugin import MATRIX_PATHS
-from conformance.pytest_plugin.items import LINE, CaseItem
+from conformance.pytest_plugin.items import LINE, CaseItem, shard_of
 from conformance.report.findings import exit_code, judge_run, missing_shells, missing_statement
 from conformance.report.writer import ReportWriter
 from conformance.runners.local import LocalRunner
+from conformance.selection import Selection
 
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
@@ -153,8 +154,9 @@ class _Recorder:
         catalog = self._catalog
         cases = tuple(case for case in catalog.cases() if case.id in self._selected)
         with closing(Cancellation()) as cancellation:
-            environment = describe_environment(catalog, cases, LocalRunner(cancellation))
-        self._write(lambda writer: writer.header(catalog, cases, environment))
+            environment = describe_environment(cases, LocalRunner(cancellation))
+        selection = Selection(ids=tuple(filter(None, [self._config.option.keyword])), shard=shard_of(self._config))
+        self._write(lambda writer: writer.header(catalog, cases, environment, selection))
 
     def _write(self, write: Callable[[ReportWriter], None]) -> None:
         if self._writer is not None and self._unwritten is None:

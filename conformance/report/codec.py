@@ -8,7 +8,7 @@ from typing import Any
 from conformance.observation import CapturedStream, Difference, Result, StepObservation
 from conformance.status import status_to_json
 
-FORMAT = 1
+FORMAT = 2
 
 
 def result_line(result: Result) -> dict[str, Any]:
@@ -25,6 +25,7 @@ def result_line(result: Result) -> dict[str, Any]:
         "result": str(result.kind),
         "status": status_to_json(result.status) if result.status is not None else None,
         "expected": status_to_json(result.expected) if result.expected is not None else None,
+        "rule": None if result.rule is None else {"reason": result.rule.reason, "url": result.rule.url},
         "reason": result.reason,
         "discrepancies": [{"subject": found.subject, "meaning": found.meaning} for found in result.discrepancies],
         "basis": str(observation.basis) if observation is not None else "bytes",

@@ -15,7 +15,7 @@ from typing import Any
 
 from conformance.cache import cache_folder
 from conformance.catalog import Catalog, matrix_names
-from conformance.report.codec import FORMAT
+from conformance.errors import UsageError
 from conformance.report.reader import read_report
 
 KEPT_SELECTIONS = 10
@@ -53,8 +53,11 @@ class History:
         for path in _by_age(self._folder.glob("*.jsonl")):
             if path.stem.rpartition("-")[2] != _digest(path.read_bytes()):
                 continue
-            report = read_report(path)
-            if report.header["format"] == FORMAT and report.footer is not None:
+            try:
+                report = read_report(path)
+            except UsageError:
+                continue
+            if report.footer is not None:
                 ended, suite = report.footer["finished_at"], report.header["suite"]["digest"]
                 found.update(
                     {(line["id"], line["environment"]): Earlier(line, ended, suite) for line in report.results}

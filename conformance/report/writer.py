@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-import conformance
 from conformance.catalog import Catalog
 from conformance.errors import HarnessError
 from conformance.model import Case
-from conformance.report.codec import FORMAT
+from conformance.report.header import now, run_header
+from conformance.selection import Selection
 
 
 class ReportWriter:
@@ -29,22 +28,14 @@ class ReportWriter:
         self.lines: list[Mapping[str, Any]] = []
         """What was written, in order; complete once there is a footer."""
 
-    def header(self, catalog: Catalog, cases: tuple[Case, ...], environment: Mapping[str, Any]) -> None:
+    def header(
+        self, catalog: Catalog, cases: tuple[Case, ...], environment: Mapping[str, Any], selection: Selection
+    ) -> None:
         """Begin the report: what is run, and on what.
 
         Raises HarnessError where the report cannot be written, as do the other methods.
         """
-        self._line(
-            {
-                "kind": "header",
-                "format": FORMAT,
-                "tool": {"name": "shell-exit-conformance", "version": conformance.__version__},
-                "suite": {"digest": catalog.digest, "matrices": [matrix.name for matrix in catalog.matrices]},
-                **environment,
-                "cases": len(cases),
-                "started_at": _now(),
-            }
-        )
+        self._line(run_header(catalog, cases, environment, selection))
 
     def result(self, line: Mapping[str, Any]) -> None:
         """Write the line of one result."""
@@ -58,8 +49,9 @@ class ReportWriter:
                 "kind": "footer",
                 "results": dict(sorted(Counter(self._results.values()).items())),
                 "findings": list(findings),
+                "incomplete": [],
                 "exit_code": exit_code,
-                "finished_at": _now(),
+                "finished_at": now(),
             }
         )
 
@@ -73,7 +65,3 @@ class ReportWriter:
                 f"the report {self._name} cannot be written: {error.strerror}. What was measured until now is in it; "
                 "make room, or choose another place with --report."
             ) from error
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

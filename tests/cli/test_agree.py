@@ -200,12 +200,12 @@ def test_a_route_that_cannot_be_started_is_broken(tmp_path: Path) -> None:
         (["bash-command", "dash-command", "--report", "REPORT"], "has no result of the route 'dash-command'"),
         (["bash-command", "sh-command", "--report", "nowhere.jsonl"], "nowhere.jsonl: cannot be read as a report"),
         (["bash-command", "sh-command", "--report", "ODD"], "does not fit `conformance schema report`"),
-        (["bash-command", "sh-command", "--report", "NEWER"], "not a report of format 1"),
+        (["bash-command", "sh-command", "--report", "NEWER"], "not a report of format 2"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(words: list[str], sentence: str, report: Path, tmp_path: Path) -> None:
     newer = tmp_path / "newer.jsonl"
-    newer.write_text(report.read_text().replace('"format": 1', '"format": 2'))
+    newer.write_text(report.read_text().replace('"format": 2', '"format": 3'))
     files = {"REPORT": report, "ODD": changed(report, tmp_path, status="7"), "NEWER": newer}
     finished = call_cli("agree", *(files.get(word, word) for word in words))
     assert (finished.code, finished.out) == (2, "")

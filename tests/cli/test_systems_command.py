@@ -285,12 +285,12 @@ def test_a_narrow_terminal_gets_every_word(report: Path) -> None:
     [
         ("nowhere.jsonl", "nowhere.jsonl: there is no such report. Run `conformance run systems`, or name one with"),
         ("README.md", "README.md:1: not a line of a report"),
-        ("newer.jsonl", "not a report of format 1"),
+        ("newer.jsonl", "not a report of format 2"),
     ],
 )
 def test_what_is_no_report_is_one_sentence(name: str, sentence: str, report: Path, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Words\n")
-    (tmp_path / "newer.jsonl").write_text(report.read_text().replace('"format": 1', '"format": 2'))
+    (tmp_path / "newer.jsonl").write_text(report.read_text().replace('"format": 2', '"format": 3'))
     finished = call_cli("systems", "report", "--report", tmp_path / name)
     assert (finished.code, finished.out) == (2, "")
     assert sentence in finished.err

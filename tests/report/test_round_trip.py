@@ -34,6 +34,7 @@ from conformance.observation import (
 from conformance.report.codec import decode_bytes, encode_bytes, result_line
 from conformance.report.reader import read_report
 from conformance.report.writer import ReportWriter
+from conformance.selection import Selection
 from conformance.status import Exited, FailedToStart, NotReported, Signalled, TimedOut, status_from_json
 
 # Lone surrogates stand for bytes that are not UTF-8: os.fsdecode gives DC80 to DCFF, never the other half of a pair.
@@ -100,7 +101,7 @@ def catalog() -> Catalog:
 def report_of(results: list[Result], *, footer: bool = True) -> bytes:
     stream = io.StringIO()
     writer = ReportWriter(stream, "in memory")
-    writer.header(catalog(), (), REPORT_ENVIRONMENT)
+    writer.header(catalog(), (), REPORT_ENVIRONMENT, Selection())
     for result in results:
         writer.result(result_line(result))
     if footer:
@@ -253,7 +254,7 @@ def test_a_full_disk_is_a_harness_error_that_says_what_to_do() -> None:
     stream = full.open("w", encoding="utf-8")
     writer = ReportWriter(stream, "report.jsonl")
     with pytest.raises(HarnessError, match=r"report\.jsonl cannot be written: No space left on device.*--report"):
-        writer.header(catalog(), (), {})
+        writer.header(catalog(), (), {}, Selection())
     with pytest.raises(OSError, match="No space left"):
         stream.close()
 

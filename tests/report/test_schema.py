@@ -34,6 +34,7 @@ from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.process.leftovers import COMMAND_CHARACTERS
 from conformance.report.codec import FORMAT, result_line
 from conformance.report.writer import ReportWriter
+from conformance.selection import Selection
 from conformance.status import Exited, ExitStatus, FailedToStart, NotReported, Signalled, TimedOut, status_to_json
 
 Place = tuple[str | int, ...]
@@ -90,7 +91,7 @@ def lines() -> dict[str, dict[str, Any]]:
     )
     stream = io.StringIO()
     writer = ReportWriter(stream, "in memory")
-    writer.header(load_catalog(["core"]), (), REPORT_ENVIRONMENT)
+    writer.header(load_catalog(["core"]), (), REPORT_ENVIRONMENT, Selection())
     writer.result(result_line(result))
     writer.footer(["something is wrong"], 1)
     return {line["kind"]: line for line in valid_lines(stream.getvalue())}
