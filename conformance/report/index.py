@@ -22,6 +22,7 @@ _TABLES = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -65536;
+BEGIN;
 CREATE TABLE environment (number INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE route (number INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE result (
@@ -50,9 +51,9 @@ class IndexedReport:
         self.name, self.header = report.name, report.header
         self._report, self._database = report, database
         database.executescript(_TABLES)
-        database.executemany(
-            "INSERT INTO route (name) VALUES (?)", ((route["id"],) for route in report.header["routes"])
-        )
+        self._numbers: dict[tuple[str, str], int] = {}
+        for route in report.header["routes"]:
+            self._number("route", route["id"])
         for stored in report:
             self._note(stored)
         self.footer, self.complete = report.footer, report.complete
@@ -73,10 +74,11 @@ class IndexedReport:
         )  # fmt: skip
 
     def _number(self, table: str, name: str) -> int:
-        known = self._database.execute(f"SELECT number FROM {table} WHERE name = ?", (name,)).fetchone()
-        if known is None:
-            return int(self._database.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,)).lastrowid or 0)
-        return int(known[0])
+        """Return the number of `name`, which routes and environments get in the order in which they come."""
+        if (table, name) not in self._numbers:
+            self._numbers[table, name] = len(self._numbers)
+            self._database.execute(f"INSERT INTO {table} VALUES (?, ?)", (self._numbers[table, name], name))
+        return self._numbers[table, name]
 
     def counts(self) -> Mapping[str, int]:
         """Return how many cases have each result that occurs."""
@@ -135,7 +137,6 @@ def temporary_database() -> Generator[sqlite3.Connection, None, None]:
     Raises HarnessError where that is full.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as database:
-        database.execute("BEGIN")
         try:
             yield database
         except sqlite3.OperationalError as error:

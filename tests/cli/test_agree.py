@@ -156,7 +156,7 @@ def test_a_report_that_was_cut_short_is_said_to_be_so(report: Path, tmp_path: Pa
     cut.write_text("".join(lines[:-2]))
     judged = call_cli("agree", "bash-command", "collapses-to-1", "--report", cut)
     assert judged.code == 1
-    assert judged.out.endswith(f"\nincomplete: the run of {cut} ended after 14 of 15 cases\n")
+    assert judged.out.endswith(f"\nincomplete: {cut} has the results of 14 of 15 cases\n")
     assert told(call_cli("agree", "bash-command", "sh-command", "--report", cut, "--json"))["cut_short"]
 
 
