@@ -32,6 +32,8 @@ SUBCOMMANDS = Subcommands(
         "show": "conformance.cli.show:show_command",
         "explain": "conformance.cli.explain:explain_command",
         "repro": "conformance.cli.repro:repro_command",
+        "diff": "conformance.cli.diff:diff_command",
+        "merge": "conformance.cli.merge:merge_command",
         "adapter": "conformance.cli.adapter:adapter_command",
         "init": "conformance.cli.init:init_command",
         "doctor": "conformance.cli.doctor:doctor_command",

@@ -82,20 +82,20 @@ def _text_lines(block: Block) -> Iterator[str]:
 def as_markdown(sections: Iterable[Section]) -> str:
     """Return `sections` as Markdown that can be pasted into an issue: nothing in them can break out of its place."""
     return "\n".join(
-        f"### {_inline(section.title)}\n\n" + "\n".join(map(_markdown, section.blocks)) for section in sections
+        f"### {escaped(section.title)}\n\n" + "\n".join(map(_markdown, section.blocks)) for section in sections
     )
 
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Sentences):
-        return f"{_inline(block.text)}\n"
+        return f"{escaped(block.text)}\n"
     if isinstance(block, Fields):
-        return "".join(f"{_bullet(name)} {_inline(name.strip())}: {_inline(value)}\n" for name, value in block.rows)
+        return "".join(f"{_bullet(name)} {escaped(name.strip())}: {escaped(value)}\n" for name, value in block.rows)
     if isinstance(block, Verbatim):
         fence = "`" * max(3, _longest_run(block.text) + 1)
-        return f"{_inline(block.name)}:\n\n{fence}text\n{printable(block.text)}\n{fence}\n"
+        return f"{escaped(block.name)}:\n\n{fence}text\n{printable(block.text)}\n{fence}\n"
     header, *rows = (
-        "| " + " | ".join(_inline(value).replace("|", "\\|") for value in row) + " |\n"
+        "| " + " | ".join(escaped(value).replace("|", "\\|") for value in row) + " |\n"
         for row in (block.header, *block.rows)
     )
     return "".join([header, "|" + " --- |" * len(block.header) + "\n", *rows])
@@ -105,13 +105,19 @@ def _bullet(name: str) -> str:
     return "  -" if name.startswith(" ") else "-"
 
 
-def _inline(text: str) -> str:
+def escaped(text: str) -> str:
     """Return one line of Markdown that shows `text`; as code where its characters could mean something else."""
     line = printable(text).replace("\n", " ")
     if _NEEDS_NO_ESCAPE.fullmatch(line):
         return line
     if re.fullmatch(r"https?://[^\s<>]+", line):
         return f"<{line}>"
+    return code(line)
+
+
+def code(text: str) -> str:
+    """Return one line of Markdown that shows `text` as code."""
+    line = printable(text).replace("\n", " ")
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"
