@@ -7,7 +7,7 @@ on 7.6; `--map linux-x86_64=macos-arm64` does that with places, and `--map-route
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,21 +92,22 @@ class Pairing:
         if self.routes and line["route"] not in self.routes:
             return None
         route = self.routes.get(line["route"], line["route"])
-        return self._key(f"{line['fixture']}/{route}", line["environment"], lambda ground: (ground.old, ground.new))
+        key = EnvironmentKey.parse(line["environment"])
+        for ground in self.grounds:
+            if key in ground.new:  # which the old report has as well, and which is not asked about
+                return None
+            if key in ground.old:
+                key = ground.new.moved(key)
+        return f"{line['fixture']}/{route}", str(key)
 
     def new(self, line: Line) -> Key | None:
         """Return the key of a result of the new report."""
         if self.routes and line["route"] not in self.routes.values():
             return None
-        return self._key(line["id"], line["environment"], lambda ground: (ground.new, ground.old))
-
-    def _key(self, id_: str, environment: str, sides: Callable[[GroundMap], tuple[Ground, Ground]]) -> Key | None:
-        """What is compared is named by the new ground; what stands on the other one has no part in the comparison."""
-        key = EnvironmentKey.parse(environment)
+        key = EnvironmentKey.parse(line["environment"])
         for ground in self.grounds:
-            own, other = sides(ground)
-            if key in own:
+            if key in ground.new:
                 key = ground.new.moved(key)
-            elif key in other:
+            elif key in ground.old:
                 return None
-        return id_, str(key)
+        return line["id"], str(key)
