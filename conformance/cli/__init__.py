@@ -31,6 +31,7 @@ SUBCOMMANDS = Subcommands(
         "list": "conformance.cli.list_:list_command",
         "show": "conformance.cli.show:show_command",
         "explain": "conformance.cli.explain:explain_command",
+        "cite": "conformance.cli.cite:cite_command",
         "repro": "conformance.cli.repro:repro_command",
         "diff": "conformance.cli.diff:diff_command",
         "merge": "conformance.cli.merge:merge_command",

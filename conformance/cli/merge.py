@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from conformance.catalog import load_catalog
-from conformance.errors import UsageError
+from conformance.cli.suite import suite_of
+from conformance.errors import CatalogError, UsageError
 from conformance.report.findings import judge_run
 from conformance.report.index import temporary_database
 from conformance.report.merging import Judge, Merged, Merger
@@ -64,37 +64,30 @@ def merge_command(
         merger.check_shards(expect_shards)
         if not allow_incomplete:
             merger.check_complete()
-        judge = _judge(opened, route_files)
+        judge, unjudged = _judge(opened[0], route_files)
         with whole_file(output, "-o") as stream:
             merged = merger.write(stream, judge)
-    _say(merged, len(reports), output, judged=judge is not None)
+    _say(merged, len(reports), output, unjudged)
     return 0
 
 
-def _judge(reports: Sequence[ReportFile], route_files: Sequence[Path]) -> Judge | None:
-    """Return what judges the merged results as a whole, where the suite that they are of is the one that is here."""
-    suite = reports[0].header["suite"]
-    own = {path.stem for path in route_files}
+def _judge(report: ReportFile, route_files: Sequence[Path]) -> tuple[Judge | None, str]:
+    """Return what judges the merged results as a whole, or why nothing can."""
     try:
-        catalog = load_catalog([name for name in suite["matrices"] if name not in own], route_files)
-    except UsageError:
-        if route_files:
-            raise
-        return None
-    return partial(judge_run, catalog=catalog) if catalog.digest == suite["digest"] else None
+        return partial(judge_run, catalog=suite_of(report.header, route_files)), ""
+    except CatalogError:
+        raise
+    except UsageError as error:
+        return None, f"agreements and stale deviations were not looked for over all shards: {error}"
 
 
-def _say(merged: Merged, reports: int, output: Path, *, judged: bool) -> None:
+def _say(merged: Merged, reports: int, output: Path, unjudged: str) -> None:
     counts = ", ".join(f"{count} {result}" for result, count in merged.results.items())
     lines = [
         f"{output}: {reports} reports, {len(merged.environments)} environments: {counts}",
         *(f"incomplete: {run}" for run in merged.incomplete),
         *(f"FAIL {finding}" for finding in merged.findings),
     ]
-    if not judged:
-        lines.append(
-            "The suite is not the one that is here, so agreements and stale deviations were not looked for over all "
-            "shards. Merge in the checkout that was run, with --route FILE for routes of yours."
-        )
+    lines += [unjudged] if unjudged else []
     for line in lines:
         click.echo(printable(public_path(line)), err=True)
