@@ -32,7 +32,7 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -65536;
 CREATE TABLE result (
-    id TEXT, environment INTEGER, report INTEGER, rank INTEGER, offset INTEGER, size INTEGER,
+    id TEXT, environment INTEGER, report INTEGER, rank INTEGER, gates INTEGER, offset INTEGER, size INTEGER,
     PRIMARY KEY (id, environment, report)
 ) WITHOUT ROWID;
 BEGIN;
@@ -70,8 +70,8 @@ class Merger:
                 line = stored.value
                 environment = self._environments.setdefault(line["environment"], len(self._environments))
                 rank = WORST_FIRST.index(line["result"])
-                row = (line["id"], environment, number, rank, stored.offset, stored.size)
-                database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?)", row)
+                row = (line["id"], environment, number, rank, line_gates(line), stored.offset, stored.size)
+                database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             self._check_counts(number, report)
         self._runs = [run for report in self._reports for run in _runs_of(report)]
 
@@ -120,9 +120,9 @@ class Merger:
         stream.write(json.dumps(self._header()) + "\n")
         counts: Counter[str] = Counter()
         gating = False
-        for line, text in self._chosen():
-            counts[line["result"]] += 1
-            gating = gating or line_gates(line)
+        for result, gates, text in self._chosen():
+            counts[result] += 1
+            gating = gating or gates
             stream.write(text)
         findings = [*self._findings(), *self._contradictions()]
         if judge is not None:
@@ -174,14 +174,13 @@ class Merger:
     def _findings(self) -> Iterator[str]:
         return (finding for report in self._reports for finding in (report.footer or {"findings": ()})["findings"])
 
-    def _chosen(self) -> Iterator[tuple[Line, str]]:
-        """Yield each case in each environment once, by id: of several results the worst, with its text."""
+    def _chosen(self) -> Iterator[tuple[str, bool, str]]:
+        """Yield each case in each environment once, by id: of several results the worst. Whether it gates, its text."""
         rows = self._database.execute(
-            "SELECT report, offset, size, min(rank * 1000000 + report) FROM result GROUP BY id, environment"
+            "SELECT rank, gates, report, offset, size, min(rank * 1000000 + report) FROM result GROUP BY id, environment"
         )
-        for report, offset, size, _ in rows:
-            text = self._reports[report].bytes_at(offset, size).decode()
-            yield json.loads(text), text
+        for rank, gates, report, offset, size, _ in rows:
+            yield WORST_FIRST[rank], bool(gates), self._reports[report].bytes_at(offset, size).decode()
 
     def _contradictions(self) -> Iterator[str]:
         """Say which cases came out in more than one way in the same environment."""
@@ -207,7 +206,8 @@ class Merger:
         for versions in shells.values():
             for keys in product(*(sorted(found, key=str) for found in versions.values())):
                 together = set(map(str, keys))
-                yield [line for line, _ in self._chosen() if line["environment"] in together]
+                lines = (json.loads(text) for _, _, text in self._chosen())
+                yield [line for line in lines if line["environment"] in together]
 
 
 @dataclass(frozen=True)
