@@ -135,7 +135,9 @@ class Merger:
 
     def _header(self) -> Line:
         headers = [report.header for report in self._reports]
-        again = self._database.execute("SELECT count(*) - count(DISTINCT id || ' ' || environment) FROM result")
+        (again,) = self._database.execute(
+            "SELECT total(times - 1) FROM (SELECT count(*) AS times FROM result GROUP BY id, environment)"
+        ).fetchone()
         return {
             **headers[0],
             "suite": {
@@ -145,7 +147,7 @@ class Merger:
             "runs": [run.value for run in self._runs],
             "routes": list({route["id"]: route for header in headers for route in header["routes"]}.values()),
             "fixtures": _fixtures(headers),
-            "cases": sum(header["cases"] for header in headers) - again.fetchone()[0],
+            "cases": sum(header["cases"] for header in headers) - int(again),
         }
 
     def _footer(self, counts: Counter[str], findings: Sequence[str], *, gating: bool) -> dict[str, Any]:
@@ -177,7 +179,8 @@ class Merger:
     def _chosen(self) -> Iterator[tuple[str, bool, str]]:
         """Yield each case in each environment once, by id: of several results the worst. Whether it gates, its text."""
         rows = self._database.execute(
-            "SELECT rank, gates, report, offset, size, min(rank * 1000000 + report) FROM result GROUP BY id, environment"
+            "SELECT rank, gates, report, offset, size, min(rank * 1000000 + report) FROM result "
+            "GROUP BY id, environment"
         )
         for rank, gates, report, offset, size, _ in rows:
             yield WORST_FIRST[rank], bool(gates), self._reports[report].bytes_at(offset, size).decode()
