@@ -29,14 +29,13 @@ Line = Mapping[str, Any]
 @click.command("cite")
 @case_options
 @report_option
-@click.option("--environment", metavar="KEY", help="Which result of the report, where it has several of the case.")
 def cite_command(
     id_: str,
     matrices: tuple[str, ...],
     route_files: tuple[Path, ...],
     timeout_scale: float,
     report: Path | None,
-    environment: str | None,
+    environments: tuple[str, ...],
 ) -> int:
     """Print a Markdown block on the case ID for a bug report: what is expected, what came, where, by which rule.
 
@@ -47,7 +46,7 @@ def cite_command(
         header, line = _run(catalog, case, timeout_scale)
         reproduction = _script(catalog, case, line, timeout_scale)
     else:
-        header, line = _reported(report, id_, environment)
+        header, line = _reported(report, id_, environments)
         reproduction = _script_for(header, line, route_files, timeout_scale)
     click.echo(as_markdown(citation(header, line, reproduction)), nl=False)
     return 0
@@ -61,7 +60,7 @@ def _run(catalog: Catalog, case: Case, time_scale: float) -> tuple[Line, Line]:
     return writer.lines[0], outcome.lines[0]
 
 
-def _reported(path: Path, id_: str, environment: str | None) -> tuple[Line, Line]:
+def _reported(path: Path, id_: str, environments: Sequence[str]) -> tuple[Line, Line]:
     """Return the header and the result that the report at `path` has of the case `id_`.
 
     Raises UsageError where it has none, or several of which none was chosen.
@@ -70,10 +69,10 @@ def _reported(path: Path, id_: str, environment: str | None) -> tuple[Line, Line
         found = {
             stored.value["environment"]: stored.value
             for stored in report
-            if stored.value["id"] == id_ and environment in (None, stored.value["environment"])
+            if stored.value["id"] == id_ and (not environments or stored.value["environment"] in environments)
         }
         if not found:
-            on = "" if environment is None else f" on {environment}"
+            on = f" on {' or '.join(environments)}" if environments else ""
             raise UsageError(f"{report.name}: has no result of the case {id_!r}{on}. Give an id that it has.")
         if len(found) > 1:
             raise UsageError(

@@ -51,9 +51,6 @@ class Change:
 
 
 _TABLES = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -65536;
 CREATE TABLE old (
     id TEXT, environment TEXT, severity INTEGER, outcome BLOB, offset INTEGER, size INTEGER,
     PRIMARY KEY (id, environment)

@@ -18,10 +18,9 @@ from conformance.report.reader import ReportFile, StoredLine, open_report
 
 Line = Mapping[str, Any]
 
+_NOTHING_IS_TO_LAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+"""No way back from a failure is kept, and 64 MiB of memory are used."""
 _TABLES = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -65536;
 BEGIN;
 CREATE TABLE environment (number INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE route (number INTEGER PRIMARY KEY, name TEXT UNIQUE);
@@ -57,10 +56,18 @@ class IndexedReport:
         for stored in report:
             self._note(stored)
         self.footer, self.complete = report.footer, report.complete
+        self._check_counts()
+
+    def _check_counts(self) -> None:
         counts = self.counts()
-        if self.footer is not None and self.footer["results"] != dict(counts):
+        if self.footer is not None and self.footer["results"] != counts:
             raise UsageError(
                 f"{self.name}: the footer counts other results than there are. Give a report as it was written."
+            )
+        if self.complete and sum(counts.values()) != self.header["cases"]:
+            raise UsageError(
+                f"{self.name}: has a footer, and {sum(counts.values())} results of {self.header['cases']} cases. "
+                "Give it as it was written."
             )
 
     def _note(self, stored: StoredLine) -> None:
@@ -137,6 +144,7 @@ def temporary_database() -> Generator[sqlite3.Connection, None, None]:
     Raises HarnessError where that is full.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as database:
+        database.executescript(_NOTHING_IS_TO_LAST)
         try:
             yield database
         except sqlite3.OperationalError as error:

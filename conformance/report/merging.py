@@ -28,9 +28,6 @@ WORST_FIRST = (
 """Which of two results of one case in one environment counts."""
 
 _TABLE = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -65536;
 CREATE TABLE result (
     id TEXT, environment INTEGER, report INTEGER, rank INTEGER, gates INTEGER, offset INTEGER, size INTEGER,
     PRIMARY KEY (id, environment, report)
