@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import Any
 
+from conformance.model import ObservedPattern
 from conformance.observation import CapturedStream, Difference, Result, StepObservation
+from conformance.shapes import ANYTHING
 from conformance.status import status_to_json
 
 FORMAT = 2
@@ -33,9 +36,20 @@ def result_line(result: Result) -> dict[str, Any]:
         "provisional": result.provisional,
         "deviation": None
         if deviation is None
-        else {"origin": str(deviation.origin), "reason": deviation.reason, "url": deviation.url},
+        else {
+            "origin": str(deviation.origin),
+            "reason": deviation.reason,
+            "url": deviation.url,
+            "anything": list(_untold(deviation.observed)),
+        },
         "steps": [_step(step) for step in steps],
     }
+
+
+def _untold(observed: ObservedPattern) -> Iterator[str]:
+    """Yield the subjects of which a deviation does not tell what comes in the place of what should."""
+    subjects = {"stdin": observed.received, "stdout": observed.stdout, "stderr": observed.stderr}
+    return (subject for subject, pattern in subjects.items() if pattern == ANYTHING)
 
 
 def _step(step: StepObservation) -> dict[str, Any]:
