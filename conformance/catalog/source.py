@@ -21,7 +21,7 @@ from conformance.schema import validator
 _DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
-_TABLES = ("fixture", "step", "expect", "route", "deviation", "agreement")
+_TABLES = ("fixture", "step", "expect", "route", "deviation", "flaky", "agreement")
 """The arrays of tables, each of which holds its own kind."""
 
 
