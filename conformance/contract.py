@@ -6,6 +6,7 @@ import errno
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from conformance.baseline.place import REPORT, in_baseline, mending
 from conformance.condition import Facts
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
 from conformance.documented import agreed_subjects, named_subjects, pattern_departs
@@ -167,12 +168,16 @@ def _departures(case: Case, terms: Terms, observation: Observation) -> Iterator[
             yield _Departure(expectation, observed, tuple(found), place)
 
 
+CONTAMINATED = "contaminated by "
+"""How the reason of a failure begins that does not come in a new session."""
+
+
 def contaminated(result: Result, by: str) -> Result:
     """Return the failure that `result` is, which does not come in a session that the case `by` has not used."""
     return replace(
         result,
         kind=ResultKind.FAIL,
-        reason=f"contaminated by {by}: in a new session it comes out as it is documented, but not after that\n"
+        reason=f"{CONTAMINATED}{by}: in a new session it comes out as it is documented, but not after that\n"
         f"{result.reason}",
     )
 
@@ -214,15 +219,16 @@ def _against_deviation(
 ) -> tuple[ResultKind, str]:
     documented = f"the deviation documented at {deviation.origin} ({deviation.reason}; {deviation.url})"
     if not departures:
-        return ResultKind.FIXED, (
-            f"{kept} came as the contract has it, so {documented} no longer happens here. "
-            "Delete it, or take this case out with `except`."
-        )
+        remedy = "Delete it, or take this case out with `except`."
+        if in_baseline(deviation):
+            remedy = f"{mending(deviation, REPORT)} takes this case out."
+        return ResultKind.FIXED, f"{kept} came as the contract has it, so {documented} no longer happens here. {remedy}"
     if any(_documents(pattern, departures) for pattern in deviation.observed):
         return ResultKind.DEVIATES, f"{statements}\nThis is {documented}."
     return (
         ResultKind.FAIL,
-        f"{statements}\nThis is not what {documented} says: it documents {pattern_text(deviation)}.",
+        f"{statements}\nThis is not what {documented} says: it documents {pattern_text(deviation)}."
+        + (f" {mending(deviation, REPORT)} documents what came." if in_baseline(deviation) else ""),
     )
 
 

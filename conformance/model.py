@@ -252,6 +252,8 @@ class Matrix:
     deviations: tuple[Deviation, ...]
     origin: Origin
     agreements: tuple[Agreement, ...] = ()
+    baseline: tuple[Deviation, ...] = ()
+    """What its user documents in a file beside it."""
 
 
 @dataclass(frozen=True, slots=True)

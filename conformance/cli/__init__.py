@@ -32,6 +32,7 @@ SUBCOMMANDS = Subcommands(
         "show": "conformance.cli.show:show_command",
         "explain": "conformance.cli.explain:explain_command",
         "repro": "conformance.cli.repro:repro_command",
+        "baseline": "conformance.cli.baseline:baseline_command",
         "adapter": "conformance.cli.adapter:adapter_command",
         "init": "conformance.cli.init:init_command",
         "doctor": "conformance.cli.doctor:doctor_command",
