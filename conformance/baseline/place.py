@@ -29,7 +29,7 @@ def in_baseline(deviation: Deviation) -> bool:
 
 def update_command(route_file: str, *arguments: str) -> str:
     """Return the command that brings the baseline of `route_file` up to date, as a user writes it."""
-    return " ".join(["conformance baseline update --route", *map(_quoted, (route_file, *arguments))])
+    return " ".join(["conformance baseline update --route", *map(quoted, (route_file, *arguments))])
 
 
 def mending(deviation: Deviation, *reports: str) -> str:
@@ -37,7 +37,7 @@ def mending(deviation: Deviation, *reports: str) -> str:
     return f"`{update_command(route_file_of(deviation.origin.file), *reports)}`"
 
 
-def _quoted(text: str) -> str:
-    """Quote `text` for a shell, which must still see that a home is meant."""
+def quoted(text: str) -> str:
+    """Return `text` quoted for a shell, which must still see that a home is meant."""
     home = "~/" if text.startswith("~/") else ""
     return home + shlex.quote(text.removeprefix(home))
