@@ -23,7 +23,7 @@ def separating(group: Collection[Facts], others: Collection[Facts], accept: Acce
     All that are returned are ones that `accept` lets pass; there is none where no conditions do.
     """
     for condition in _candidates(group, others):
-        if _tells(condition, group, others) and accept(condition):
+        if tells(condition, group, others) and accept(condition):
             return (condition,)
     if len(group) == 1:
         return ()
@@ -41,7 +41,8 @@ def disjoint(one: Condition, other: Condition) -> bool:
     )
 
 
-def _tells(condition: Condition, group: Collection[Facts], others: Collection[Facts]) -> bool:
+def tells(condition: Condition, group: Collection[Facts], others: Collection[Facts]) -> bool:
+    """Tell whether `condition` holds for all of `group` and for none of `others`."""
     return all(map(condition.matches, group)) and not any(map(condition.matches, others))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.catalog import Catalog
@@ -36,7 +36,7 @@ class Evidence:
     """What was taken from reports. A case of which one of them says what does not count is left out as a whole."""
 
     judged: dict[str, list[Judged]] = field(default_factory=dict)
-    """By the id of the case, sorted; an entry for each environment."""
+    """By the id of the case, wherever it ran, sorted; an entry for each environment."""
     told: frozenset[str] = frozenset()
     """The ids of all cases of which the reports say anything, if only that they were skipped."""
     refused: dict[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def evidence_in(reports: Iterable[tuple[str, Iterable[Line]]], catalog: Catalog,
     """
     reading = _Reading(catalog, routes)
     for name, lines in reports:
-        last = {(line["id"], line["environment"]): line for line in lines if line["route"] in routes}
+        last = {(line["id"], line["environment"]): line for line in lines if _route_in(line) in routes}
         for line in last.values():
             reading.take(name, line)
     return reading.evidence()
@@ -69,7 +69,7 @@ class _Reading:
         self._broken: set[str] = set()
 
     def take(self, name: str, line: Line) -> None:
-        id_, key = line["id"], EnvironmentKey.parse(line["environment"])
+        id_, key = f"{line['fixture']}/{_route_in(line)}", EnvironmentKey.parse(line["environment"])
         self._told.add(id_)
         case = self._case(line)
         if line["result"] == ResultKind.ERROR:
@@ -83,7 +83,7 @@ class _Reading:
             self._refused[id_] = f"{line['reason'].split(':')[0]}, so it depends on what ran before it"
             return
         observation = observation_in(line)
-        if not _of_today(line, case, expectations_of(case, facts_of(case, key)), observation):
+        if not _of_today(line, case, expectations_of(case, _facts(case, key)), observation):
             self._refused[id_] = f"{name} judged it by another expectation than today's. Run it again"
             return
         self._cases[id_] = case
@@ -91,7 +91,7 @@ class _Reading:
 
     def _case(self, line: Line) -> Case | None:
         fixture = self._fixtures.get(line["fixture"])
-        case = None if fixture is None else Case(fixture, self._routes[line["route"]])
+        case = None if fixture is None else Case(fixture, self._routes[_route_in(line)])
         return case if case is not None and case.route.takes(case.fixture) else None
 
     def evidence(self) -> Evidence:
@@ -99,10 +99,19 @@ class _Reading:
         for (id_, key), observations in sorted(self._found.items(), key=lambda item: (item[0][0], str(item[0][1]))):
             if id_ not in self._refused:
                 case = self._cases[id_]
-                facts = facts_of(case, key)
+                facts = _facts(case, key)
                 one = Judged(case, key, facts, expectations_of(case, facts), tuple(observations))
                 judged.setdefault(id_, []).append(one)
         return Evidence(judged, frozenset(self._told), dict(sorted(self._refused.items())), frozenset(self._broken))
+
+
+def _route_in(line: Line) -> str:
+    """Return the id of the route in `line`, which does not tell where it ran: its environment does."""
+    return str(line["route"]).partition("+")[0]
+
+
+def _facts(case: Case, key: EnvironmentKey) -> Facts:
+    return replace(facts_of(case, key), runner=key.runner)
 
 
 def _of_today(line: Line, case: Case, expectations: Sequence[Expectation], observation: Observation) -> bool:

@@ -19,6 +19,7 @@ from conformance.baseline.patterns import UndocumentableError
 from conformance.baseline.rivals import winning_conditions
 from conformance.baseline.slots import Grounds, Slot, Statement, put_in, taken_out
 from conformance.catalog import Catalog, covered, covers
+from conformance.condition import Condition
 from conformance.model import Deviation, Happens
 
 MOST_ROUNDS = 10
@@ -135,11 +136,11 @@ class Revision:
             if not state.settled or slot in touched
         ]
         staying = [slot.now for slot in self.slots if slot.now is not None and slot not in touched]
-        rivals = [d for d in (*self.catalog.deviations, *staying) if covers(d, found[0].case)]
+        rivals = [[d for d in several if covers(d, found[0].case)] for several in (staying, self.catalog.deviations)]
         return list(touched), [
             Statement(found[0].case, need, condition, source)
             for need, members, source in _alike(moving)
-            for condition in winning_conditions(members, found, rivals)
+            for condition in winning_conditions(members, found, _condition(source), *rivals)
         ]
 
     def _note_what_stands_elsewhere(self) -> None:
@@ -150,6 +151,10 @@ class Revision:
                     continue
                 if not state_of(judged, deviation).settled:
                     self.left[id_] = f"{deviation.origin} documents it, and it no longer happens: mend that"
+
+
+def _condition(slot: Slot | None) -> Condition | None:
+    return slot.now.condition if slot is not None and slot.now is not None else None
 
 
 def _alike(
