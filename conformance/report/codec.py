@@ -33,7 +33,12 @@ def result_line(result: Result) -> dict[str, Any]:
         "provisional": result.provisional,
         "deviation": None
         if deviation is None
-        else {"origin": str(deviation.origin), "reason": deviation.reason, "url": deviation.url},
+        else {
+            "origin": str(deviation.origin),
+            "happens": str(deviation.happens),
+            "reason": deviation.reason,
+            "url": deviation.url,
+        },
         "steps": [_step(step) for step in steps],
     }
 

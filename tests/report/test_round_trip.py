@@ -82,7 +82,7 @@ STEPS = st.builds(
 RULE = Expectation(Exited(7), None, None, None, Condition(), "it is so", "https://x/rule", (), Origin("f", 1))
 KEY = EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local")
 DEVIATION = Deviation(
-    ("r",), ("f",), (), ObservedPattern(Exited(1), None, None, None), Condition(), "why", "https://x", Origin("m", 3)
+    ("r",), ("f",), (), (ObservedPattern(Exited(1), None, None, None),), Condition(), "why", "https://x", Origin("m", 3)
 )
 
 
@@ -173,7 +173,9 @@ def test_a_result_comes_back_as_it_was(result: Result) -> None:
         assert (None if line[key] is None else status_from_json(line[key])) == status
     assert [found["meaning"] for found in line["discrepancies"]] == [found.meaning for found in result.discrepancies]
     assert line["deviation"] == (
-        None if result.deviation is None else {"origin": "m:3", "reason": "why", "url": "https://x"}
+        None
+        if result.deviation is None
+        else {"origin": "m:3", "happens": "always", "reason": "why", "url": "https://x"}
     )
     steps = tuple(step_from_json(step) for step in line["steps"])
     assert steps == (result.observation.steps if result.observation is not None else ())
