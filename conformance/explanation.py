@@ -24,7 +24,7 @@ from conformance.description import (
 )
 from conformance.engine import terms_of
 from conformance.errors import CatalogError, HarnessError
-from conformance.model import ADAPTER, ONE_SHOT, Case, Deviation, Expectation, Route, Started, Step
+from conformance.model import ADAPTER, ONE_SHOT, Case, Deviation, Expectation, Happens, Route, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
@@ -215,6 +215,11 @@ def _deviation(terms: Terms, result: Result) -> dict[str, Any] | None:
         ResultKind.FIXED: "it did not happen: the contract was kept",
         ResultKind.FAIL: "something else happened",
     }
+    if terms.deviation.happens is Happens.SOMETIMES:
+        happened |= {
+            ResultKind.PASS: "not this time: the contract was kept, as it sometimes is",
+            ResultKind.DEVIATES: "one of these happened this time",
+        }
     return {
         **describe_deviation(terms.deviation),
         "happened": happened.get(result.kind, "nothing can be said of it, since the case was not run"),

@@ -195,7 +195,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPattern:
-    """The observation that a deviation documents. What is None must be as the contract has it."""
+    """An observation that a deviation documents. What is None must be as the contract has it."""
 
     status: ExitStatus | None
     stdout: Payload | str | None
@@ -206,6 +206,13 @@ class ObservedPattern:
     """`anything`: standard input did not reach the hook as the contract has it, and what did is not told."""
 
 
+class Happens(StrEnum):
+    """How often a documented departure happens: in every run, or in some while the contract is kept in others."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+
+
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """A known departure from the contract, with exactly what is observed instead, a reason and a URL."""
@@ -213,11 +220,13 @@ class Deviation:
     routes: tuple[str, ...]
     fixtures: tuple[str, ...]
     exceptions: tuple[str, ...]
-    observed: ObservedPattern
+    observed: tuple[ObservedPattern, ...]
+    """What is observed: one pattern or, where it happens sometimes, one or more, of which one holds each time."""
     condition: Condition
     reason: str
     url: str
     origin: Origin
+    happens: Happens = Happens.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +256,8 @@ class Matrix:
     deviations: tuple[Deviation, ...]
     origin: Origin
     agreements: tuple[Agreement, ...] = ()
+    baseline: tuple[Deviation, ...] = ()
+    """What its user documents in a file beside it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ SUBCOMMANDS = Subcommands(
         "repro": "conformance.cli.repro:repro_command",
         "diff": "conformance.cli.diff:diff_command",
         "merge": "conformance.cli.merge:merge_command",
+        "baseline": "conformance.cli.baseline:baseline_command",
         "adapter": "conformance.cli.adapter:adapter_command",
         "init": "conformance.cli.init:init_command",
         "doctor": "conformance.cli.doctor:doctor_command",

@@ -38,18 +38,19 @@ def result_line(result: Result) -> dict[str, Any]:
         if deviation is None
         else {
             "origin": str(deviation.origin),
+            "happens": str(deviation.happens),
             "reason": deviation.reason,
             "url": deviation.url,
-            "anything": list(_untold(deviation.observed)),
+            "anything": sorted({subject for pattern in deviation.observed for subject in _untold(pattern)}),
         },
         "steps": [_step(step) for step in steps],
     }
 
 
-def _untold(observed: ObservedPattern) -> Iterator[str]:
-    """Yield the subjects of which a deviation does not tell what comes in the place of what should."""
-    subjects = {"stdin": observed.received, "stdout": observed.stdout, "stderr": observed.stderr}
-    return (subject for subject, pattern in subjects.items() if pattern == ANYTHING)
+def _untold(pattern: ObservedPattern) -> Iterator[str]:
+    """Yield the subjects of which `pattern` does not tell what comes in the place of what should."""
+    subjects = {"stdin": pattern.received, "stdout": pattern.stdout, "stderr": pattern.stderr}
+    return (subject for subject, value in subjects.items() if value == ANYTHING)
 
 
 def _step(step: StepObservation) -> dict[str, Any]:

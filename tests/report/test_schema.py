@@ -72,7 +72,7 @@ def lines() -> dict[str, dict[str, Any]]:
         ("r",),
         ("f",),
         (),
-        ObservedPattern(Exited(1), None, "anything", None),
+        (ObservedPattern(Exited(1), None, "anything", None),),
         Condition(),
         "why",
         "https://x",
