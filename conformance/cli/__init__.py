@@ -26,6 +26,7 @@ SUBCOMMANDS = Subcommands(
     {
         "run": "conformance.cli.run:run_command",
         "try": "conformance.cli.try_:try_command",
+        "verify": "conformance.cli.verify:verify_command",
         "agree": "conformance.cli.agree:agree_command",
         "fingerprint": "conformance.cli.fingerprint:fingerprint_command",
         "list": "conformance.cli.list_:list_command",

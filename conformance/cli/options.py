@@ -88,8 +88,8 @@ def pace_options(command: Command) -> Command:
     return jobs(time_scale_option(command))
 
 
-def case_options(command: Command) -> Command:
-    """Add ID, --matrix, --route FILE and --timeout-scale, for a command on one case."""
+def source_options(command: Command) -> Command:
+    """Add --matrix, --route FILE and --timeout-scale, for a command that takes the ids of cases."""
     for decorate in (
         time_scale_option,
         click.option(
@@ -107,10 +107,14 @@ def case_options(command: Command) -> Command:
             shell_complete=complete_matrix,
             help="Where to look, instead of all shipped matrices; may be repeated.",
         ),
-        click.argument("id_", metavar="ID", shell_complete=complete_any_case),
     ):
         command = decorate(command)
     return command
+
+
+def case_options(command: Command) -> Command:
+    """Add ID, --matrix, --route FILE and --timeout-scale, for a command on one case."""
+    return click.argument("id_", metavar="ID", shell_complete=complete_any_case)(source_options(command))
 
 
 def load_case(id_: str, matrices: Sequence[str], route_files: Sequence[Path]) -> tuple[Catalog, Case]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.observation import SAYS_NOTHING, ResultKind
-from conformance.status import ExitStatus, status_from_json
+from conformance.status import ExitStatus, NotReported, status_from_json
 
 Line = Mapping[str, Any]
 
@@ -41,15 +41,21 @@ def outcome_of(line: Line) -> Outcome:
     """Return what came of the case of a result line."""
     documented = line["deviation"] if line["result"] == ResultKind.DEVIATES else None
     anything = () if documented is None else documented["anything"]
+    statuses = (status_from_json(step["status"]) for step in line["steps"])
     losses = ((found["subject"], found["meaning"]) for found in line["discrepancies"])
     return Outcome(
         line["result"],
-        tuple(status_from_json(step["status"]) for step in line["steps"]),
+        tuple(statuses if documented is None else map(_documented, statuses)),
         tuple(loss for loss in losses if loss[0] not in anything),
         tuple(_differing(line, anything)),
         tuple(step["decision"] for step in line["steps"]),
         line["reason"] if line["result"] in SAYS_NOTHING else "",
     )
+
+
+def _documented(status: ExitStatus) -> ExitStatus:
+    """Return `status` without the words of a system that reports none: it is documented that it does not, not how."""
+    return NotReported("as documented") if isinstance(status, NotReported) else status
 
 
 def _differing(line: Line, anything: Collection[str]) -> Iterator[tuple[str, int, str]]:

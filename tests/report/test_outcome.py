@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from report_files import DEVIATION, exited, result_of
 
-from conformance.report.outcome import outcome_of
+from conformance.report.outcome import Outcome, outcome_of
 
 ID = "topic/name/route"
 
@@ -97,6 +97,16 @@ def test_a_documented_stream_counts_where_it_is_told_and_where_it_is_not_what_ca
 
     for result, anything in (("deviates", ("stderr",)), ("fail", ("stdout",)), ("fixed", ("stdout",))):
         assert outcome_of(came(b"a", result, *anything)) != outcome_of(came(b"b", result, *anything))
+
+
+def test_the_words_of_a_system_that_reports_no_status_count_unless_it_is_documented() -> None:
+    def silent(result: str, words: str) -> Outcome:
+        status = {"kind": "not_reported", "reason": words}
+        return outcome_of(line(result, anything=("stdin",), steps=[step(status=status)]))
+
+    assert silent("deviates", "stdout is too long") == silent("deviates", "stderr is too long")
+    assert silent("deviates", "stdout is too long") != outcome_of(line("deviates", anything=("stdin",)))
+    assert silent("fail", "stdout is too long") != silent("fail", "stderr is too long")
 
 
 def test_a_sentence_says_it() -> None:
