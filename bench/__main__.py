@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from bench import cases, sessions, whole
+from bench import cases, reports, sessions, whole
 from bench.measure import Figure
 from conformance.errors import ShellError
 
@@ -30,6 +30,9 @@ MEASURES: Mapping[str, Callable[[], Figure]] = {
     "stream": whole.stream_first,
     "stream-again": whole.stream_again,
     "core": whole.core,
+    "merge": reports.merge,
+    "diff": reports.diff,
+    "summaries": reports.summaries,
 }
 VERDICTS = {True: "yes", False: "**no**", None: ""}
 

@@ -50,6 +50,7 @@ EQUAL = {"status": ("status",), "bytes": ("status", "stdout", "stderr")}
 def agree_command(
     routes: tuple[str, ...],
     report: Path | None,
+    environments: tuple[str, ...],
     equal: str,
     fixtures: tuple[str, ...],
     jobs: int,
@@ -69,7 +70,7 @@ def agree_command(
         assert catalog is not None, "there are routes to run"
         evidence = from_run(Plan(catalog, _shared(select(catalog.cases()), names), jobs, timeout_scale))
     else:
-        evidence = from_report(report, names)
+        evidence = from_report(report, names, environments)
     chosen = matcher(fixtures, {line["fixture"] for line in evidence.lines})
     comparison = compare([line for line in evidence.lines if chosen(line["fixture"])], names, EQUAL[equal])
     code = evidence.exit_code(differs=bool(comparison.differences))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,13 +48,24 @@ class Evidence:
 
 
 def report_option(command: Command) -> Command:
-    """Add --report FILE, for a command that would run cases without it."""
-    return click.option(
-        "--report",
-        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-        metavar="FILE",
-        help="Judge this report and run nothing; - is standard input.",
-    )(command)
+    """Add --report FILE and --environment KEY, for a command that would run cases without them."""
+    for decorate in (
+        click.option(
+            "--environment",
+            "environments",
+            multiple=True,
+            metavar="KEY",
+            help="Of a report with results of several environments, those of this one; may be repeated.",
+        ),
+        click.option(
+            "--report",
+            type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+            metavar="FILE",
+            help="Judge this report and run nothing; - is standard input.",
+        ),
+    ):
+        command = decorate(command)
+    return command
 
 
 def from_run(plan: Plan) -> Evidence:
@@ -66,17 +77,26 @@ def from_run(plan: Plan) -> Evidence:
     return Evidence(tuple(outcome.lines), cut_short, outcome.interrupted)
 
 
-def from_report(path: Path, routes: Sequence[str]) -> Evidence:
-    """Return what the report at `path` says of `routes`.
+def from_report(path: Path, routes: Sequence[str], environments: Collection[str]) -> Evidence:
+    """Return what the report at `path` says of `routes`, in one of `environments` where any is named.
 
-    Raises UsageError for what is no report of this format, and where it says nothing of one of the routes.
+    Raises UsageError for what is no report of this format, where it says nothing of one of the routes, and where it has
+    results of a route in several environments.
     """
     report, name = read_report(path), _name(path)
+    chosen = [line for line in report.results if not environments or line["environment"] in environments]
+    report = replace(report, results=tuple(chosen))
     held = dict.fromkeys(line["route"] for line in report.results)
     for route in routes:
         if route not in held:
             raise UsageError(
                 f"{name}: has no result of the route {route!r}. Its routes are {', '.join(held) or 'none'}."
+            )
+    for route in routes:
+        keys = dict.fromkeys(line["environment"] for line in report.results if line["route"] == route)
+        if len(keys) > 1:
+            raise UsageError(
+                f"{name}: has results of {route} on {', '.join(sorted(keys))}. Choose one with --environment."
             )
     return _evidence(report, routes, name)
 

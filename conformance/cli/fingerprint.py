@@ -39,6 +39,7 @@ NAME = "fingerprint"
 def fingerprint_command(
     words: tuple[str, ...],
     report: Path | None,
+    environments: tuple[str, ...],
     jobs: int,
     timeout_scale: float,
     as_json: bool,  # noqa: FBT001 - click passes options so
@@ -51,7 +52,7 @@ def fingerprint_command(
         raise UsageError("--report: a report knows routes by their ids. Name one in the place of the command line.")
     route, catalog = _route(words, timeout_scale)
     if report is not None:
-        evidence = from_report(report, [route.id])
+        evidence = from_report(report, [route.id], environments)
     else:
         evidence = from_run(_plan(route, catalog, jobs, timeout_scale))
     fixtures = {fixture.id: fixture for fixture in catalog.fixtures}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -16,18 +14,11 @@ from conformance.campaign import local_runner
 from conformance.cli.options import case_options, load_case
 from conformance.engine import terms_of
 from conformance.errors import HarnessError
-from conformance.repro import Recipe, bash, powershell, recipe_of
-from conformance.runners.local import public_path
-from conformance.runners.local_posix import ProgramsInFolder
+from conformance.repro.languages import LANGUAGES, language_on, script_of
+from conformance.runners.local import local_os, public_path
 from conformance.runners.local_windows import OF_THE_MACHINE
-from conformance.runners.natives import Natives
 from conformance.signals import answering
 
-Writer = tuple[Callable[[Recipe], str], Callable[[str], Natives]]
-WRITERS: Mapping[str, Writer] = {
-    "bash": (bash.bash_script, ProgramsInFolder),
-    "powershell": (powershell.powershell_script, powershell.ScriptNatives),
-}
 PASSED_ON = ("PATH", "HOME", "TMPDIR", "CONFORMANCE_PWSH", "DOTNET_ROOT", "TEMP", *OF_THE_MACHINE)
 """What the script may know of where it runs, as it may on another machine."""
 
@@ -36,8 +27,8 @@ PASSED_ON = ("PATH", "HOME", "TMPDIR", "CONFORMANCE_PWSH", "DOTNET_ROOT", "TEMP"
 @case_options
 @click.option(
     "--shell",
-    type=click.Choice(list(WRITERS)),
-    default="powershell" if sys.platform == "win32" else "bash",
+    type=click.Choice(LANGUAGES),
+    default=language_on(local_os()),
     show_default=True,
     help="The shell that the script is for, whatever shell the case is of.",
 )
@@ -57,8 +48,7 @@ def repro_command(
     catalog, case = load_case(id_, matrices, route_files)
     with local_runner() as (runner, _):
         key = runner.environment_key(case.route)
-    write, natives = WRITERS[shell]
-    script = write(recipe_of(case, terms_of(catalog, case, key), key, timeout_scale, natives))
+    script = script_of(case, terms_of(catalog, case, key), key, timeout_scale, shell)
     if run_it:
         return _run(script, shell)
     click.echo(script, nl=False)

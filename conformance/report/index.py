@@ -18,10 +18,10 @@ from conformance.report.reader import ReportFile, StoredLine, open_report
 
 Line = Mapping[str, Any]
 
+_NOTHING_IS_TO_LAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+"""No way back from a failure is kept, and 64 MiB of memory are used."""
 _TABLES = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -65536;
+BEGIN;
 CREATE TABLE environment (number INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE route (number INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE result (
@@ -50,16 +50,24 @@ class IndexedReport:
         self.name, self.header = report.name, report.header
         self._report, self._database = report, database
         database.executescript(_TABLES)
-        database.executemany(
-            "INSERT INTO route (name) VALUES (?)", ((route["id"],) for route in report.header["routes"])
-        )
+        self._numbers: dict[tuple[str, str], int] = {}
+        for route in report.header["routes"]:
+            self._number("route", route["id"])
         for stored in report:
             self._note(stored)
         self.footer, self.complete = report.footer, report.complete
+        self._check_counts()
+
+    def _check_counts(self) -> None:
         counts = self.counts()
-        if self.footer is not None and self.footer["results"] != dict(counts):
+        if self.footer is not None and self.footer["results"] != counts:
             raise UsageError(
                 f"{self.name}: the footer counts other results than there are. Give a report as it was written."
+            )
+        if self.complete and sum(counts.values()) != self.header["cases"]:
+            raise UsageError(
+                f"{self.name}: has a footer, and {sum(counts.values())} results of {self.header['cases']} cases. "
+                "Give it as it was written."
             )
 
     def _note(self, stored: StoredLine) -> None:
@@ -73,10 +81,11 @@ class IndexedReport:
         )  # fmt: skip
 
     def _number(self, table: str, name: str) -> int:
-        known = self._database.execute(f"SELECT number FROM {table} WHERE name = ?", (name,)).fetchone()
-        if known is None:
-            return int(self._database.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,)).lastrowid or 0)
-        return int(known[0])
+        """Return the number of `name`, which routes and environments get in the order in which they come."""
+        if (table, name) not in self._numbers:
+            self._numbers[table, name] = len(self._numbers)
+            self._database.execute(f"INSERT INTO {table} VALUES (?, ?)", (self._numbers[table, name], name))
+        return self._numbers[table, name]
 
     def counts(self) -> Mapping[str, int]:
         """Return how many cases have each result that occurs."""
@@ -135,7 +144,7 @@ def temporary_database() -> Generator[sqlite3.Connection, None, None]:
     Raises HarnessError where that is full.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as database:
-        database.execute("BEGIN")
+        database.executescript(_NOTHING_IS_TO_LAST)
         try:
             yield database
         except sqlite3.OperationalError as error:

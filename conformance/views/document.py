@@ -43,7 +43,16 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Sentences | Fields | Verbatim | Table
+@dataclass(frozen=True)
+class Script:
+    """A program of ours under a name, exactly as it is; Markdown folds it."""
+
+    name: str
+    language: str
+    text: str
+
+
+Block = Sentences | Fields | Verbatim | Table | Script
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,9 @@ def _text_lines(block: Block) -> Iterator[str]:
     elif isinstance(block, Verbatim):
         yield f"  {printable(block.name)}:"
         yield textwrap.indent(printable(block.text), "    | ", lambda line: True)
+    elif isinstance(block, Script):
+        yield f"  {printable(block.name)}:"
+        yield block.text
     else:
         rows = [tuple(map(printable, row)) for row in (block.header, *block.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -82,36 +94,49 @@ def _text_lines(block: Block) -> Iterator[str]:
 def as_markdown(sections: Iterable[Section]) -> str:
     """Return `sections` as Markdown that can be pasted into an issue: nothing in them can break out of its place."""
     return "\n".join(
-        f"### {_inline(section.title)}\n\n" + "\n".join(map(_markdown, section.blocks)) for section in sections
+        f"### {escaped(section.title)}\n\n" + "\n".join(map(_markdown, section.blocks)) for section in sections
     )
 
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Sentences):
-        return f"{_inline(block.text)}\n"
+        return f"{escaped(block.text)}\n"
     if isinstance(block, Fields):
-        return "".join(f"{_bullet(name)} {_inline(name.strip())}: {_inline(value)}\n" for name, value in block.rows)
+        return "".join(f"{_bullet(name)} {escaped(name.strip())}: {escaped(value)}\n" for name, value in block.rows)
     if isinstance(block, Verbatim):
-        fence = "`" * max(3, _longest_run(block.text) + 1)
-        return f"{_inline(block.name)}:\n\n{fence}text\n{printable(block.text)}\n{fence}\n"
+        return f"{escaped(block.name)}:\n\n{_fenced(printable(block.text), 'text')}"
+    if isinstance(block, Script):
+        fenced = _fenced(block.text.removesuffix("\n"), block.language)
+        return f"<details><summary>{block.name}</summary>\n\n{fenced}\n</details>\n"
     header, *rows = (
-        "| " + " | ".join(_inline(value).replace("|", "\\|") for value in row) + " |\n"
+        "| " + " | ".join(escaped(value).replace("|", "\\|") for value in row) + " |\n"
         for row in (block.header, *block.rows)
     )
     return "".join([header, "|" + " --- |" * len(block.header) + "\n", *rows])
+
+
+def _fenced(text: str, language: str) -> str:
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{text}\n{fence}\n"
 
 
 def _bullet(name: str) -> str:
     return "  -" if name.startswith(" ") else "-"
 
 
-def _inline(text: str) -> str:
+def escaped(text: str) -> str:
     """Return one line of Markdown that shows `text`; as code where its characters could mean something else."""
     line = printable(text).replace("\n", " ")
     if _NEEDS_NO_ESCAPE.fullmatch(line):
         return line
     if re.fullmatch(r"https?://[^\s<>]+", line):
         return f"<{line}>"
+    return code(line)
+
+
+def code(text: str) -> str:
+    """Return one line of Markdown that shows `text` as code."""
+    line = printable(text).replace("\n", " ")
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import COMMAND, Finished, call_cli, command_environment, run_cli, run_on_terminal, valid_report
+from report_files import LOCAL_BASH, result_of, write_report
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the miniatures run /bin/sh")
 
@@ -156,7 +157,7 @@ def test_a_report_that_was_cut_short_is_said_to_be_so(report: Path, tmp_path: Pa
     cut.write_text("".join(lines[:-2]))
     judged = call_cli("agree", "bash-command", "collapses-to-1", "--report", cut)
     assert judged.code == 1
-    assert judged.out.endswith(f"\nincomplete: the run of {cut} ended after 14 of 15 cases\n")
+    assert judged.out.endswith(f"\nincomplete: {cut} has the results of 14 of 15 cases\n")
     assert told(call_cli("agree", "bash-command", "sh-command", "--report", cut, "--json"))["cut_short"]
 
 
@@ -295,3 +296,19 @@ def test_a_session_of_pytest_fails_as_the_run_does(pytester: pytest.Pytester, op
         ["*conformance: matrix.toml:*: the agreement on status (both are a shell; *is broken: *"]
     )
     assert pytester.runpytest_subprocess("-k", "faithful", *options).ret == 0
+
+
+def test_one_of_several_environments_is_chosen(tmp_path: Path) -> None:
+    mac = "macos-arm64/bash-5.2.15/local"
+    lines = [
+        result_of("exit-codes/exit-0/a"),
+        result_of("exit-codes/exit-0/b"),
+        result_of("exit-codes/exit-0/a", environment=mac),
+        result_of("exit-codes/exit-0/b", "fail", came=1, environment=mac),
+    ]
+    merged = write_report(tmp_path / "merged.jsonl", lines)
+    refused = call_cli("agree", "a", "b", "--report", merged)
+    assert (refused.code, refused.out) == (2, "")
+    assert f"has results of a on {LOCAL_BASH}, {mac}. Choose one with --environment." in refused.err
+    assert call_cli("agree", "a", "b", "--report", merged, "--environment", LOCAL_BASH).code == 0
+    assert call_cli("agree", "a", "b", "--report", merged, "--environment", mac).code == 1

@@ -130,7 +130,7 @@ def test_a_report_with_a_part_of_the_telling_results_says_what_is_missing(tmp_pa
     cut = tmp_path / "cut.jsonl"
     cut.write_text("".join(report.read_text().splitlines(keepends=True)[:-1]))
     judged = call_cli("fingerprint", file, "--report", cut)
-    assert judged.out.endswith(f"incomplete: the run of {cut} ended after 2 of 2 cases\n")
+    assert judged.out.endswith(f"incomplete: {cut} has the results of 2 of 2 cases\n")
 
 
 def test_a_report_without_any_telling_result_is_nothing(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_a_report_that_was_cut_short_is_said_to_be_so(report: Path, tmp_path: Pa
     cut.write_text("".join(report.read_text().splitlines(keepends=True)[:-2]))
     finished = call_cli("systems", "report", "--report", cut)
     assert finished.code == 0
-    assert finished.out.endswith(f"\nincomplete: the run of {cut} ended after 15 of 16 cases\n")
+    assert finished.out.endswith(f"\nincomplete: {cut} has the results of 15 of 16 cases\n")
 
 
 def test_a_system_whose_adapter_broke_is_told_apart_from_one_that_loses_nothing(report: Path, tmp_path: Path) -> None:

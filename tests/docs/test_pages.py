@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, command_environment
+from report_files import footer_of, header_of, result_of, write_lines, write_report
 
 from conformance.catalog import Catalog, load_catalog
 from conformance.engine import terms_of
@@ -94,26 +94,20 @@ def run_docs(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def test_the_program_writes_the_pages(tmp_path: Path) -> None:
     environments = environments_of(ROUTES)
     seen = {case.id: documented(full(), case, environments[case.route.id]) for case in full().cases()}
-    header = {"kind": "header", "suite": {"digest": full().digest}}
-    results = [
-        {"kind": "result", "id": id_, "environment": found.environment, "result": found.result}
-        for id_, found in seen.items()
-    ]
-    report = tmp_path / "report.jsonl"
-    report.write_text("".join(json.dumps(line) + "\n" for line in [header, *results, {"kind": "footer"}]))
+    lines = [result_of(id_, found.result, environment=found.environment) for id_, found in seen.items()]
+    report = write_report(tmp_path / "report.jsonl", lines, digest=full().digest)
     written = run_docs("routes", report)
     assert (written.returncode, written.stderr, written.stdout) == (0, "", ROUTES)
     written = run_docs("coverage")
     assert (written.returncode, written.stdout) == (0, (DOCS / "coverage.md").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("lines", [[{"digest": "0"}, "footer"], [{"digest": ""}]], ids=["another suite", "incomplete"])
-def test_a_report_that_proves_nothing_is_refused(lines: list[object], tmp_path: Path) -> None:
-    digest = full().digest if lines == [{"digest": ""}] else "0" * 64
-    values: list[dict[str, object]] = [{"kind": "header", "suite": {"digest": digest}}]
-    values += [{"kind": "footer"}] if "footer" in lines else []
-    report = tmp_path / "report.jsonl"
-    report.write_text("".join(json.dumps(value) + "\n" for value in values))
+@pytest.mark.parametrize("proves", ["another suite", "incomplete"])
+def test_a_report_that_proves_nothing_is_refused(proves: str, tmp_path: Path) -> None:
+    lines = [result_of("exit-codes/exit-0/bash-command")]
+    header = header_of(lines, digest="0" * 64 if proves == "another suite" else full().digest)
+    footer = [] if proves == "incomplete" else [footer_of(lines)]
+    report = write_lines(tmp_path / "report.jsonl", header, *lines, *footer)
     refused = run_docs("routes", report)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith(f"docs: {report}: not the whole report")

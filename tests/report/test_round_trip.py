@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from conformance.catalog import Catalog, load_catalog
 from conformance.condition import Condition
 from conformance.errors import HarnessError, UsageError
-from conformance.model import Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
+from conformance.model import Deviation, EnvironmentKey, Expectation, ObservedPattern, Origin, Seconds
 from conformance.observation import (
+    SAYS_NOTHING,
     CapturedStream,
     Difference,
     Discrepancy,
@@ -31,6 +32,7 @@ from conformance.observation import (
     StepObservation,
     WitnessRecord,
 )
+from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import decode_bytes, encode_bytes, result_line
 from conformance.report.reader import read_report
 from conformance.report.writer import ReportWriter
@@ -49,14 +51,17 @@ STATUSES = st.one_of(
     st.builds(FailedToStart, st.integers(1, 133), TEXTS),
     st.builds(NotReported, TEXTS),
 )
-DIFFERENCES = st.builds(Difference, st.integers(0, 2**40), st.integers(0, 2**40), SMALL_BYTES, SMALL_BYTES)
 
 
 @st.composite
 def streams(draw: st.DrawFn) -> CapturedStream:
-    data = draw(SMALL_BYTES)
-    difference = draw(st.one_of(st.none(), DIFFERENCES))
-    return CapturedStream(len(data), hashlib.sha256(data).hexdigest(), data[:8], data[-8:], difference)
+    data = draw(st.one_of(SMALL_BYTES, st.integers(HEAD_BYTES - 1, 3 * HEAD_BYTES).map(lambda size: b"ab" * size)))
+    offset = draw(st.integers(0, len(data)))
+    difference = Difference(offset, draw(st.integers(0, offset)), draw(SMALL_BYTES), draw(SMALL_BYTES))
+    digest = hashlib.sha256(data).hexdigest()
+    return CapturedStream(
+        len(data), digest, data[:HEAD_BYTES], data[-TAIL_BYTES:], draw(st.sampled_from([None, difference]))
+    )
 
 
 STEPS = st.builds(
@@ -74,23 +79,35 @@ STEPS = st.builds(
     seconds=st.floats(0, 1e6).map(Seconds),
     repetition=st.integers(1, 9),
 )
+RULE = Expectation(Exited(7), None, None, None, Condition(), "it is so", "https://x/rule", (), Origin("f", 1))
 KEY = EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local")
 DEVIATION = Deviation(
     ("r",), ("f",), (), (ObservedPattern(Exited(1), None, None, None),), Condition(), "why", "https://x", Origin("m", 3)
 )
-RESULTS = st.builds(
-    Result,
-    id=st.sampled_from(["exit-codes/exit-7/bash-file", "text/crlf/pwsh-file+docker"]),
-    environment=st.just(KEY),
-    kind=st.sampled_from(ResultKind),
-    reason=TEXTS,
-    provisional=st.booleans(),
-    status=st.one_of(st.none(), STATUSES),
-    expected=st.one_of(st.none(), STATUSES),
-    discrepancies=st.lists(st.builds(Discrepancy, st.just("status"), TEXTS, TEXTS), max_size=2).map(tuple),
-    deviation=st.sampled_from([None, DEVIATION]),
-    observation=st.one_of(st.none(), st.builds(Observation, st.lists(STEPS, min_size=1, max_size=2).map(tuple))),
-)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Result:
+    """Return a result as the engine gives it: a case that was not run has no status and no steps."""
+    kind = draw(st.sampled_from(ResultKind))
+    told = kind not in SAYS_NOTHING or (kind is ResultKind.ERROR and draw(st.booleans()))
+    found = st.lists(st.builds(Discrepancy, st.just("status"), TEXTS, TEXTS), max_size=2)
+    return Result(
+        id=draw(st.sampled_from(["exit-codes/exit-7/bash-file", "text/crlf/pwsh-file+docker"])),
+        environment=KEY,
+        kind=kind,
+        reason=draw(TEXTS),
+        provisional=draw(st.booleans()),
+        status=draw(STATUSES) if told else None,
+        expected=draw(STATUSES) if told else None,
+        rule=RULE if told else None,
+        discrepancies=tuple(draw(found)),
+        deviation=draw(st.sampled_from([None, DEVIATION])),
+        observation=Observation(tuple(draw(st.lists(STEPS, min_size=1, max_size=2)))) if told else None,
+    )
+
+
+RESULTS = results()
 
 
 @cache
@@ -224,18 +241,24 @@ def test_an_interrupted_run_has_no_footer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "report.jsonl:1: not a report: the first line is no header"),
-        ("{}\n", "report.jsonl:1: not a line of a report: its kind is none of"),
-        ("[1]\n", "report.jsonl:1: not a line of a report: its kind is none of"),
-        ('{"kind": "result"}\n', "report.jsonl:1: not a report: the first line is no header"),
-        ('{"kind": "header"}\nnothing\n', "report.jsonl:2: not a line of a report"),
-        ('{"kind": "header"}\n{"kind": "Footer"}\n', "report.jsonl:2: not a line of a report: its kind is none of"),
-        ('{"kind": "header"}\n\n', "report.jsonl:2: not a line of a report"),
+        ("", "report.jsonl:1: not a report: it has no whole line"),
+        ("{}", "report.jsonl:1: not a report: it has no whole line"),
+        ("{}\n", "report.jsonl:1: not a report: a header is expected here"),
+        ("[1]\n", "report.jsonl:1: not a report: a header is expected here"),
+        ('{"kind": "result"}\n', "report.jsonl:1: not a report: a header is expected here"),
+        ('{"kind": "header"}\n', "report.jsonl:1: not a report of format 2, the one that is known here"),
+        ('{"kind": "header", "format": 2}\n', "report.jsonl:1: the header does not fit `conformance schema report`"),
+        ("HEADER\nnothing\n", "report.jsonl:2: not a line of a report: Expecting value"),
+        ('HEADER\n{"kind": "Footer"}\n', "report.jsonl:2: not a report: a result or a footer is expected here"),
+        ("HEADER\n\n", "report.jsonl:2: not a line of a report"),
+        ("HEADER\nHEADER\n", "report.jsonl:2: not a report: a result or a footer is expected here"),
+        ("HEADER\nFOOTER\nFOOTER\n", "report.jsonl:3: a line behind the footer. Join reports with `conformance merge`"),
     ],
 )
 def test_what_is_no_report_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+    header, footer = report_of([]).decode().splitlines()
     path = tmp_path / "report.jsonl"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text.replace("HEADER", header).replace("FOOTER", footer), encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         read_report(path)
     assert message in str(caught.value)
@@ -245,7 +268,7 @@ def test_a_report_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot be read as a report"):
         read_report(tmp_path / "none.jsonl")
     (tmp_path / "bytes.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(UsageError, match=r"cannot be read as a report"):
+    with pytest.raises(UsageError, match=r"not a line of a report: 'utf-8' codec can't decode"):
         read_report(tmp_path / "bytes.jsonl")
 
 

@@ -16,7 +16,7 @@ from conftest import REPORT_ENVIRONMENT, report_schema, valid_lines
 from conformance.catalog import load_catalog
 from conformance.condition import Condition
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
-from conformance.model import Deviation, EnvironmentKey, ObservedPattern, Origin, Seconds
+from conformance.model import Deviation, EnvironmentKey, Expectation, ObservedPattern, Origin, Seconds
 from conformance.observation import (
     CapturedStream,
     Difference,
@@ -43,11 +43,11 @@ Place = tuple[str | int, ...]
 STATUSES: tuple[ExitStatus, ...] = (
     Exited(7), Signalled(9), TimedOut(), FailedToStart(2, "No such file or directory"), NotReported("why"),
 )  # fmt: skip
-FREE_NAMES: set[Place] = {("child_environment",)}
+FREE_NAMES: set[Place] = {("runs", 0, "child_environment"), ("fixtures", 0, "steps", 0, "bodies")}
 """Objects that hold any name."""
-MAY_LACK: set[Place] = {("child_environment",), ("results",)}
+MAY_LACK: set[Place] = {*FREE_NAMES, ("results",)}
 """Objects whose keys may be missing."""
-MAY_BE_NULL = {"status", "expected", "deviation", "difference", "system", "decision"}
+MAY_BE_NULL = {"status", "expected", "rule", "deviation", "difference", "system", "decision", "stdin"}
 
 
 def step(status: ExitStatus) -> StepObservation:
@@ -85,13 +85,16 @@ def lines() -> dict[str, dict[str, Any]]:
         "reason",
         status=NotReported("why"),
         expected=Exited(7),
+        rule=Expectation(Exited(7), None, None, None, Condition(), "why", "https://x", (), Origin("f", 1)),
         discrepancies=(Discrepancy("status", "expected 7, came 1", "the code collapsed"),),
         deviation=deviation,
         observation=Observation(tuple(map(step, STATUSES))),
     )
     stream = io.StringIO()
     writer = ReportWriter(stream, "in memory")
-    writer.header(load_catalog(["core"]), (), REPORT_ENVIRONMENT, Selection())
+    catalog = load_catalog(["full"])
+    case = next(case for case in catalog.cases() if case.route.stdin is not None)
+    writer.header(catalog, (case,), REPORT_ENVIRONMENT, Selection())
     writer.result(result_line(result))
     writer.footer(["something is wrong"], 1)
     return {line["kind"]: line for line in valid_lines(stream.getvalue())}
@@ -164,9 +167,11 @@ class TestEveryPlaceOfALine:
         ("header", ("format",), FORMAT + 1),
         ("header", ("tool", "name"), "conformance"),
         ("header", ("suite", "digest"), "A" * 64),
-        ("header", ("environment",), "linux-x86_64"),
-        ("header", ("started_at",), "2025-01-31 12:00:00"),
-        ("header", ("routes", 0), "Bash"),
+        ("header", ("runs",), []),
+        ("header", ("runs", 0, "environment"), "linux-x86_64"),
+        ("header", ("runs", 0, "started_at"), "2025-01-31 12:00:00"),
+        ("header", ("routes", 0, "id"), "Bash"),
+        ("header", ("fixtures", 0, "id"), "exit-7"),
         ("result", ("id",), "exit-7/bash-file"),
         ("result", ("id",), "exit-codes/exit-7/bash-file\n"),
         ("result", ("result",), "passed"),
