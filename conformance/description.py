@@ -21,6 +21,7 @@ def describe_fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, A
         "fixture": fixture.id,
         "summary": fixture.summary,
         "source": fixture.source,
+        **({"aliases": list(fixture.aliases)} if fixture.aliases else {}),
         **({"reports": list(fixture.reports)} if fixture.reports else {}),
         "defined_at": str(fixture.origin),
         "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
@@ -73,6 +74,7 @@ def describe_route(route: Route) -> dict[str, Any]:
     """Return how `route` launches a body: its templates, not what they were rendered to."""
     return {
         "id": route.id,
+        **({"aliases": list(route.aliases)} if route.aliases else {}),
         "kind": route.kind,
         "argv": list(route.argv),
         **({"stdin": route.stdin} if route.stdin is not None else {}),

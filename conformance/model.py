@@ -96,6 +96,8 @@ class Fixture:
     origin: Origin
     reports: tuple[str, ...] = ()
     """Addresses of public reports of the fault that the fixture shows."""
+    aliases: tuple[str, ...] = ()
+    """The ids that it had before."""
 
     @property
     def needs_session(self) -> bool:
@@ -183,6 +185,8 @@ class Route:
     """The programs beside shells that it starts by name (`{{node}}`)."""
     systems: tuple[str, ...] = ()
     """The systems that must have been installed for it (`{{system:NAME}}`)."""
+    aliases: tuple[str, ...] = ()
+    """The ids that it had before."""
 
     def takes(self, fixture: Fixture) -> bool:
         """Tell whether the route has a dialect of `fixture`, and may be a session where that needs one."""

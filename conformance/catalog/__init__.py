@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from pathlib import Path
 from conformance.baseline.place import SUFFIX, in_baseline, mending, route_file_of
 from conformance.catalog.baselines import baseline_file, read_baseline
 from conformance.catalog.fixtures import read_fixtures
+from conformance.catalog.former_ids import FormerIds, check_aliases
 from conformance.catalog.matrices import read_matrix
 from conformance.errors import CatalogError, UsageError
 from conformance.model import Agreement, Case, Deviation, Fixture, Matrix, Route
@@ -48,6 +49,11 @@ class Catalog:
     def required(self) -> frozenset[str]:
         """The shells without which a run of these matrices proves nothing."""
         return frozenset(shell for matrix in self.matrices for shell in matrix.required)
+
+    @cached_property
+    def former_ids(self) -> FormerIds:
+        """What leads from former ids to today's."""
+        return FormerIds.of(self.fixtures, self.routes)
 
     def cases(self) -> tuple[Case, ...]:
         """Return every case, sorted by id."""
@@ -179,7 +185,9 @@ def _digest(paths: Sequence[Path], matrices: Iterable[Matrix]) -> str:
 def check_catalog(catalog: Catalog) -> None:
     """Raise CatalogError where a pattern matches nothing, or two routes have one id."""
     _check_routes(catalog)
-    ids = [fixture.id for fixture in catalog.fixtures]
+    check_aliases(catalog.fixtures)
+    check_aliases(catalog.routes)
+    ids, routes = catalog.former_ids.fixtures, catalog.former_ids.routes
     for matrix in catalog.matrices:
         for glob in matrix.fixtures:
             _check_glob(glob, ids, f"{matrix.origin}: 'fixtures'", "fixture")
@@ -187,7 +195,6 @@ def check_catalog(catalog: Catalog) -> None:
         for key, globs in (("fixtures", route.fixtures), ("except", route.exceptions)):
             for glob in globs:
                 _check_glob(glob, ids, f"{route.origin}: {key!r}", "fixture")
-    routes = [route.id for route in catalog.routes]
     statements: tuple[Deviation | Agreement, ...] = (*catalog.deviations, *catalog.agreements)
     for statement in statements:
         remedy = ""
@@ -231,6 +238,10 @@ def _check_routes(catalog: Catalog) -> None:
         first[route.id] = route
 
 
-def _check_glob(glob: str, ids: Iterable[str], place: str, what: str, remedy: str = "") -> None:
-    if not any(fnmatchcase(id_, glob) for id_ in ids):
-        raise CatalogError(f"{place}: {glob!r} matches no {what}. `conformance list {what}s` names them all.{remedy}")
+def _check_glob(glob: str, ids: Mapping[str, str], place: str, what: str, remedy: str = "") -> None:
+    """Raise CatalogError for a glob that matches none of today's ids; `ids` leads to them from all that there were."""
+    if any(fnmatchcase(id_, glob) for id_ in ids.values()):
+        return
+    if glob in ids:
+        raise CatalogError(f"{place}: {glob!r} was renamed. Write {ids[glob]!r}.")
+    raise CatalogError(f"{place}: {glob!r} matches no {what}. `conformance list {what}s` names them all.{remedy}")

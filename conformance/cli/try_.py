@@ -15,6 +15,7 @@ from rich.console import Console
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
 from conformance.cli.completion import complete_fixture
+from conformance.cli.former import todays_all
 from conformance.cli.launcher import HERE, launcher_route
 from conformance.cli.options import pace_options
 from conformance.cli.progress import progress
@@ -71,7 +72,9 @@ def try_command(
     """
     catalog = load_catalog([MATRIX])
     route = launcher_route(command, ROUTE, dialect, judged_by, timeout_scale)
-    globs = fixtures or tuple(glob for matrix in catalog.matrices for glob in matrix.fixtures)
+    globs = todays_all(fixtures, catalog.former_ids.fixture) or tuple(
+        glob for matrix in catalog.matrices for glob in matrix.fixtures
+    )
     catalog = replace(catalog, matrices=(Matrix("try", None, (), globs, (route,), (), HERE),))
     plan = Plan(catalog, Selection()(catalog.cases()), jobs, timeout_scale)
     stream = io.StringIO()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import Any
 
+from conformance.model import ObservedPattern
 from conformance.observation import CapturedStream, Difference, Result, StepObservation
+from conformance.shapes import ANYTHING
 from conformance.status import status_to_json
 
 FORMAT = 2
@@ -38,9 +41,16 @@ def result_line(result: Result) -> dict[str, Any]:
             "happens": str(deviation.happens),
             "reason": deviation.reason,
             "url": deviation.url,
+            "anything": sorted({subject for pattern in deviation.observed for subject in _untold(pattern)}),
         },
         "steps": [_step(step) for step in steps],
     }
+
+
+def _untold(pattern: ObservedPattern) -> Iterator[str]:
+    """Yield the subjects of which `pattern` does not tell what comes in the place of what should."""
+    subjects = {"stdin": pattern.received, "stdout": pattern.stdout, "stderr": pattern.stderr}
+    return (subject for subject, value in subjects.items() if value == ANYTHING)
 
 
 def _step(step: StepObservation) -> dict[str, Any]:

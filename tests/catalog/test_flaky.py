@@ -61,6 +61,7 @@ def test_it_passes_as_the_contract_has_it_and_deviates_as_documented(tmp_path: P
             "happens": "sometimes",
             "reason": "mytool forgets the code now and then",
             "url": "https://example.org/mytool/issues/1",
+            "anything": ["stdout"],
         }
 
 
