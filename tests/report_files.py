@@ -19,7 +19,7 @@ TIME = "2026-01-31T12:00:00+00:00"
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 NO_STREAM = {"bytes": 0, "sha256": EMPTY_SHA256, "head": "", "tail": "", "difference": None}
 LOCAL_BASH = "linux-x86_64/bash-5.2.15/local"
-DEVIATION = {"origin": "m.toml:3", "reason": "it is so", "url": "https://example.org/deviation"}
+DEVIATION = {"origin": "m.toml:3", "reason": "it is so", "url": "https://example.org/deviation", "happens": "always"}
 
 
 def exited(code: int) -> dict[str, Any]:
