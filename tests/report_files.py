@@ -97,6 +97,7 @@ def header_of(
         "routes": [
             {
                 "id": route.partition("+")[0],
+                "aliases": [],
                 "kind": "one-shot",
                 "dialects": ["bash", "sh"],
                 "argv": ["bash", "-c", "{{body}}"],
@@ -109,6 +110,7 @@ def header_of(
         "fixtures": [
             {
                 "id": fixture,
+                "aliases": [],
                 "summary": f"what {fixture} is",
                 "source": "https://example.org/fixture",
                 "steps": [{"bodies": {"sh": "exit 0"}, "stdin": "0 bytes"}],

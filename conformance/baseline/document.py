@@ -44,10 +44,9 @@ class Document:
 
         Raises UsageError for entries that have no header of their own.
         """
-        route_file = route_file_of(name)
-        introduction = INTRODUCTION.format(route_file=route_file, command=update_command(route_file))
+        self._name = name
         self._newline = "\r\n" if "\r\n" in text else "\n"
-        lines = re.findall(r"[^\n]*\n|[^\n]+", (text or introduction).replace("\r\n", "\n"))
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text.replace("\r\n", "\n"))
         self._blocks: dict[int, _Block] = {}
         end = len(lines)
         for entry in sorted(entries, key=lambda entry: -entry.origin.line):
@@ -68,8 +67,13 @@ class Document:
             parts.append(_revised(self._blocks[line], revised[line]))
         for slot in slots:
             if slot.old is None and slot.now is not None:
-                parts.append(_set_apart("".join(parts)) + new_table(slot.now))
+                before = "".join(parts) or self._introduction()
+                parts = [before, _set_apart(before), new_table(slot.now)]
         return "".join(parts).replace("\n", self._newline)
+
+    def _introduction(self) -> str:
+        route_file = route_file_of(self._name)
+        return INTRODUCTION.format(route_file=route_file, command=update_command(route_file))
 
 
 def _block(lines: Sequence[str], header: int, end: int) -> tuple[_Block, int]:
@@ -92,7 +96,7 @@ def _revised(block: _Block, slot: Slot) -> str:
 
 
 def _set_apart(text: str) -> str:
-    if not text or text.endswith("\n\n"):
+    if text.endswith("\n\n"):
         return ""
     return "\n" if text.endswith("\n") else "\n\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,24 +73,36 @@ def _set(table: Any, key: str, value: Any) -> None:
         del table[key]
         return
     standing = table.get(key)
-    if isinstance(standing, Array) and "\n" in standing.as_string():
-        _edit(standing, value)
-    elif isinstance(standing, Array | InlineTable):
+    many_lines = isinstance(standing, Array) and "\n" in standing.as_string()
+    if many_lines and isinstance(value, list) and _edited(standing, value):
+        return
+    if isinstance(standing, Array | InlineTable):
         table[key] = _item(key, value)
-    else:
-        if standing is not None:
-            del table[key]
-        table.append(key, _item(key, value))
+        return
+    if standing is not None:
+        del table[key]
+    table.append(key, _item(key, value))
 
 
-def _edit(array: Any, wanted: Sequence[Any]) -> None:
-    """Make an array of many lines hold what is `wanted`, in that order; the comments beside the rest stay."""
-    for index in range(len(array) - 1, -1, -1):
-        if array[index] not in wanted:
+def _edited(array: Any, wanted: Sequence[Any]) -> bool:
+    """Make an array of many lines hold what is `wanted`, so that comments stay beside what stays; tell if it does."""
+    standing = array.unwrap()
+    if [value for value in standing if value in wanted] != [value for value in wanted if value in standing]:
+        return False
+    if not all(isinstance(value, str) for value in wanted) and standing != list(wanted[: len(standing)]):
+        return False
+    for index in range(len(standing) - 1, -1, -1):
+        if standing[index] not in wanted:
             del array[index]
+            del standing[index]
     for index, value in enumerate(wanted):
-        if index >= len(array) or array[index] != value:
+        if index >= len(standing) or standing[index] != value:
             array.insert(index, _item("", value))
+            standing.insert(index, value)
+    try:
+        return bool(tomllib.loads(f"value = {array.as_string()}\n")["value"] == wanted)
+    except tomllib.TOMLDecodeError:  # a comment where a comma should be, which is not put right
+        return False
 
 
 def _item(key: str, value: Any) -> Any:

@@ -83,7 +83,9 @@ def diff_command(
     """
     with ExitStack() as stack:
         older, newer = (stack.enter_context(open_report(path)) for path in (old, new))
-        changes = Changes(older, newer, Pairing(grounds, routes), stack.enter_context(temporary_database()))
+        changes = Changes(
+            older, newer, Pairing.of(newer.header, grounds, routes), stack.enter_context(temporary_database())
+        )
         cut_short = [report for report in (older, newer) if not report.complete]
         if cut_short and not allow_incomplete:
             raise UsageError(

@@ -42,6 +42,7 @@ def run_header(
 def _route(route: Route) -> dict[str, Any]:
     return {
         "id": route.id,
+        "aliases": list(route.aliases),
         "kind": route.kind,
         "dialects": list(route.dialects),
         "argv": list(route.argv),
@@ -55,6 +56,7 @@ def _fixture(fixture: Fixture, dialects: Iterable[str]) -> dict[str, Any]:
     shown = sorted(fixture.dialects.intersection(dialects))
     return {
         "id": fixture.id,
+        "aliases": list(fixture.aliases),
         "summary": fixture.summary,
         "source": fixture.source,
         "steps": [
