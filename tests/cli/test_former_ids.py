@@ -144,6 +144,13 @@ def test_commands_on_one_case(command: str, suite: Path) -> None:
     assert CASE in done.out
 
 
+def test_verify(suite: Path) -> None:
+    verified = call(suite, "verify", FORMER_CASES[2], "-n", "1")
+    assert verified.code == 0
+    assert verified.err.startswith(said((FORMER_CASES[2], CASE)))
+    assert verified.out.startswith(f"stable      {CASE} on ")
+
+
 def test_try(suite: Path) -> None:
     tried = call(suite, "try", "--fixture", FORMER_FIXTURE, "--json", "--", "bash", "-c", "{{body}}")
     assert tried.code == 0

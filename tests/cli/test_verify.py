@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 from conftest import COMMAND, Finished, command_environment, run_cli
-from test_interrupt import heed_signals, until
+from interrupting import PATIENCE_SECONDS, heed_signals, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the miniatures run /bin/sh")
 
@@ -151,7 +151,7 @@ def test_an_interrupted_run_tells_what_it_saw_and_leaves_no_process(surroundings
             children = psutil.Process(run.pid).children(recursive=True)
             assert any(map(is_busy, children)) == (surroundings == "beside load")
             run.send_signal(signal.SIGINT)
-            out, err = run.communicate(timeout=120)
+            out, err = run.communicate(timeout=PATIENCE_SECONDS)
         finally:
             run.kill()
     assert run.returncode == 130
