@@ -52,7 +52,7 @@ def evidence_in(reports: Iterable[tuple[str, Iterable[Line]]], catalog: Catalog,
     """
     reading = _Reading(catalog, routes)
     for name, lines in reports:
-        last = {(line["id"], line["environment"]): line for line in lines if _route_in(line) in routes}
+        last = {(line["id"], line["environment"]): line for line in lines if route_in(line) in routes}
         for line in last.values():
             reading.take(name, line)
     return reading.evidence()
@@ -69,7 +69,7 @@ class _Reading:
         self._broken: set[str] = set()
 
     def take(self, name: str, line: Line) -> None:
-        id_, key = f"{line['fixture']}/{_route_in(line)}", EnvironmentKey.parse(line["environment"])
+        id_, key = f"{line['fixture']}/{route_in(line)}", EnvironmentKey.parse(line["environment"])
         self._told.add(id_)
         case = self._case(line)
         if line["result"] == ResultKind.ERROR:
@@ -91,7 +91,7 @@ class _Reading:
 
     def _case(self, line: Line) -> Case | None:
         fixture = self._fixtures.get(line["fixture"])
-        case = None if fixture is None else Case(fixture, self._routes[_route_in(line)])
+        case = None if fixture is None else Case(fixture, self._routes[route_in(line)])
         return case if case is not None and case.route.takes(case.fixture) else None
 
     def evidence(self) -> Evidence:
@@ -105,7 +105,7 @@ class _Reading:
         return Evidence(judged, frozenset(self._told), dict(sorted(self._refused.items())), frozenset(self._broken))
 
 
-def _route_in(line: Line) -> str:
+def route_in(line: Line) -> str:
     """Return the id of the route in `line`, which does not tell where it ran: its environment does."""
     return str(line["route"]).partition("+")[0]
 

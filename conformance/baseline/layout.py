@@ -37,7 +37,7 @@ def edited_table(text: str, old: Deviation, new: Deviation) -> str:
     for key in {**before, **after}:
         if before.get(key) != after.get(key):
             _set(table, key, after.get(key))
-    return tomlkit.dumps(document)
+    return str(tomlkit.dumps(document))
 
 
 def observed_text(entry: Deviation) -> str:

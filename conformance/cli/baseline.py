@@ -13,7 +13,7 @@ import click
 
 from conformance.baseline.changes import named
 from conformance.baseline.document import Document, write_baseline
-from conformance.baseline.evidence import evidence_in
+from conformance.baseline.evidence import evidence_in, route_in
 from conformance.baseline.place import baseline_of, update_command
 from conformance.baseline.revision import Revision
 from conformance.baseline.slots import Grounds, Slot
@@ -136,7 +136,7 @@ def _lines(reports: Sequence[Path], own: _Own) -> Iterator[tuple[str, list[dict[
     routes = [route.id for route in own.matrix.routes]
     for path in reports:
         with open_report(path) as report:
-            lines = [stored.value for stored in report if stored.value["route"] in routes]
+            lines = [stored.value for stored in report if route_in(stored.value) in routes]
             if not lines:
                 known = ", ".join(routes)
                 raise UsageError(f"{report.name}: has no result of a route of {own.shown}. Its routes are {known}.")
