@@ -10,6 +10,7 @@ import conformance
 from conformance.catalog import Catalog
 from conformance.model import Case, Fixture, Route
 from conformance.report.codec import FORMAT
+from conformance.runners.local import public_path
 from conformance.selection import Selection
 
 
@@ -45,8 +46,8 @@ def _route(route: Route) -> dict[str, Any]:
         "aliases": list(route.aliases),
         "kind": route.kind,
         "dialects": list(route.dialects),
-        "argv": list(route.argv),
-        "stdin": route.stdin,
+        "argv": [public_path(word) for word in route.argv],
+        "stdin": None if route.stdin is None else public_path(route.stdin),
         "judged_by": route.judged_by,
         "source": route.source,
     }
