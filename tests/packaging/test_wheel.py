@@ -194,7 +194,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built)
 def test_the_sdist_holds_what_its_tests_need(unpacked: Path) -> None:
     found = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     ours = set(files_below("adapters", "bench", "conformance", "docs", "fixtures", "matrices", "tests"))
-    around = {"LICENSE", "README.md", "bootstrap.py", "pyproject.toml", "tox.ini"}
+    around = {"CITATION.cff", "LICENSE", "README.md", "bootstrap.py", "pyproject.toml", "tox.ini"}
     assert found - {".gitignore", "PKG-INFO"} == ours | around
     for name in ours | around:
         assert (unpacked / name).read_bytes() == (CHECKOUT / name).read_bytes(), name
