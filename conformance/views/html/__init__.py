@@ -1,7 +1,7 @@
-"""A report as one HTML file that needs nothing else: no network, no server, no other file.
+"""A report as one HTML file that needs no other: no network, no server, no program but the browser.
 
-What a report says is never markup: it stands as JSON, in which no tag can be, and the program of the page puts it into
-text nodes only. The page's policy lets nothing run or load but that one program and that one style.
+Nothing that a report says becomes markup. What is shown before the page's program runs is escaped; all else is JSON, of
+which the program makes text nodes only. The page's policy lets nothing run or load but that one program and its style.
 """
 
 from __future__ import annotations
@@ -9,82 +9,54 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from string import Template
 
 from conformance.report.index import IndexedReport
-from conformance.views.html.data import data_of
-from conformance.views.terminal import WORDS
-from conformance.views.text import printable
+from conformance.views.html import summary
+from conformance.views.html.pool import Pool
+from conformance.views.html.results import overview_json, results_json
 
 _FOLDER = Path(__file__).resolve().parent
-WRONG = ("error", "fail", "fixed")
-WRONG_SHOWN = 100
-"""So many cases are listed above the grid; the rest is counted."""
+PROGRAM = ("address.js", "bytes.js", "markdown.js", "data.js", "grid.js", "panel.js", "page.js")
+"""The parts of the one program, in their order."""
+STREAMED = "<!-- results and pool -->"
 
 
 def page(report: IndexedReport) -> Iterator[str]:
-    """Yield the parts of the page."""
-    style, program = (_text(name) for name in ("page.css", "page.js"))
-    top, bottom = Template(_text("page.html")).substitute(
-        policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_digest(style)}; "
-        f"script-src {_digest(program)}",
-        style=style,
-        program=program,
-        verdict=_escaped(_verdict(report)),
-        wrong="".join(_wrong(report)),
-        counts="".join(f"<li>{count} {_escaped(result)}</li>" for result, count in report.counts().items()),
-        data="\0",
-    ).split("\0")  # fmt: skip
-    yield top
-    yield from data_of(report)
-    yield bottom
+    """Yield the parts of the page. The results are read and written one after the other."""
+    style = _source("page.css")
+    program = '"use strict";\n' + "\n".join(map(_source, PROGRAM))
+    wrong = "".join(summary.what_is_wrong(report))
+    before, _, after = _source("page.html").partition(STREAMED)
+    values = {
+        "style_hash": _hash(style),
+        "program_hash": _hash(program),
+        "style": style,
+        "program": program,
+        "verdict": summary.text(summary.verdict(report)),
+        "verdict_class": "wrong" if summary.is_wrong(report) else "right",
+        "wrong": f'<ul id="wrong">{wrong}</ul>' if wrong else "",
+        "counts": "".join(summary.counts(report)),
+        "counts_sentence": summary.counts_sentence(report),
+        "notes": "".join(f"<li>{note}</li>" for note in summary.notes(report)),
+        "facts": "".join(summary.facts(report)),
+        "overview": overview_json(report),
+    }
+    yield Template(before).substitute(values)
+    pool = Pool()
+    yield '<script type="application/json" id="results">'
+    yield from results_json(report, pool)
+    yield '</script>\n<script type="application/json" id="pool">'
+    yield from pool.chunks()
+    yield "</script>"
+    yield Template(after).substitute(values)
 
 
-def _verdict(report: IndexedReport) -> str:
-    counts = report.counts()
-    total = sum(counts.values())
-    if not report.complete:
-        return f"Incomplete: {total} results of {report.header['cases']} cases"
-    findings = len(report.footer["findings"]) if report.footer is not None else 0
-    wrong = report.gating + counts.get("error", 0) + findings
-    if wrong:
-        return f"{wrong} of {total} results and findings are not as documented"
-    return f"All {total} results are as documented" if total else "No results"
-
-
-def _wrong(report: IndexedReport) -> Iterator[str]:
-    """Yield what is wrong, as items of a list, the whole run first."""
-    if report.footer is not None:
-        for number in report.footer["incomplete"]:
-            run = report.header["runs"][number]
-            shard = f"shard {run['shard']['part']}/{run['shard']['of']}"
-            yield f"<li>Incomplete: {_escaped(run['environment'])}, {shard}</li>"
-        yield from (f"<li>{_escaped(finding)}</li>" for finding in report.footer["findings"])
-    counts = report.counts()
-    left = WRONG_SHOWN
-    for result in WRONG:
-        for line in report.lines([result]) if counts.get(result) else ():
-            if not left:
-                break
-            left -= 1
-            address = f"#case={line['id']}&amp;on={escape(line['environment'])}".replace("+", "%2B")
-            reason = _escaped(line["reason"].partition("\n")[0])
-            note = " (provisional)" if line["provisional"] else ""
-            yield f'<li><a href="{address}">{WORDS[result]} {_escaped(line["id"])}</a>{note}: {reason}</li>'
-    more = sum(counts.get(result, 0) for result in WRONG) - WRONG_SHOWN
-    if more > 0:
-        yield f"<li>and {more} more, which the filters show</li>"
-
-
-def _escaped(text: str) -> str:
-    return escape(printable(text))
-
-
-def _text(name: str) -> str:
+def _source(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+def _hash(source: str) -> str:
+    """Return what a Content-Security-Policy lets `source` in by."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
