@@ -13,7 +13,7 @@ function make(name, attributes = {}, ...children) {
 
 const panel = document.getElementById("panel");
 const form = document.getElementById("filters");
-const status = document.getElementById("shown");
+const shownNow = document.getElementById("shown");
 const grid = new Grid(document.getElementById("grid"), openCase);
 const STEP_KEYS = { n: 1, p: -1 };
 let current = asked("");
@@ -43,7 +43,7 @@ function drawGrid() {
   const shown = selected(current);
   grid.draw(shown);
   const all = fixtures.reduce((sum, { results }) => sum + results.length, 0);
-  status.textContent = shown.hits.length
+  shownNow.textContent = shown.hits.length
     ? `${shown.hits.length} of ${all} results: ${shown.rows.length} of ${fixtures.length} fixtures, ${shown.columns.length} of ${columns.length} columns`
     : all ? "No result is like that. “show all” brings them back." : "The report has no results.";
   form.elements.fixture.value = current.fixture;
