@@ -97,6 +97,11 @@ def test_on_a_narrow_window_the_grid_scrolls_and_the_panel_fills_it(show: Show, 
     shown.tab.wait_for("!document.querySelector('#panel').hidden")
     box = shown.tab.evaluate("((b) => [b.left, b.top])(document.querySelector('#panel').getBoundingClientRect())")
     assert box == [0, 0]
+    for _ in range(12):
+        shown.tab.press("Tab")
+        assert shown.tab.evaluate("document.activeElement === document.body || panel.contains(document.activeElement)")
+    shown.tab.press("Escape")
+    assert shown.tab.evaluate("document.activeElement.tagName") == "TD"
 
 
 def test_on_a_wide_window_the_panel_hides_nothing_of_the_grid(show: Show, everything_address: str) -> None:

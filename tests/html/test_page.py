@@ -98,6 +98,14 @@ def test_the_suite_and_each_run_are_named(everything: Path) -> None:
         assert part in facts
 
 
+def test_many_runs_are_folded_behind_their_number(tmp_path: Path) -> None:
+    lines = [result_of("a/b/c")]
+    header = dict(header_of(lines, shard=(1, 9)))
+    header["runs"] = header["runs"] * 9
+    read = read_page(html_of(write_lines(tmp_path / "r.jsonl", header, *lines, footer_of(lines))))
+    assert read.texts_of("summary")[0] == "9 runs on linux-x86_64/local"
+
+
 def test_many_errors_of_one_reason_are_one_line(tmp_path: Path) -> None:
     broken = [result_of(f"a/b{number}/c", "error", reason="it broke") for number in range(500)]
     other = [result_of(f"b/b{number}/c", "error", reason=f"broken in way {number}") for number in range(200)]
@@ -142,7 +150,7 @@ def test_the_results_are_told_in_order_and_texts_once(everything: Path) -> None:
     assert [fixture for fixture, *_ in results] == [
         "bytes/lines", "bytes/nul", "codes/seven", "codes/two", "sessions/steps",
     ]  # fmt: skip
-    assert sum(len(rest) - 1 for _, *rest in results) == len(lines_of_everything())
+    assert sum(len(rest) - 2 for _, *rest in results) == len(lines_of_everything())
     texts = read.data("pool")["texts"]
     assert len(texts) == len(set(texts))
     assert read.data("overview")["columns"] == [

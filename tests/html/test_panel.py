@@ -122,6 +122,7 @@ def test_streams_are_shown_with_length_and_digest_and_what_is_no_text_is_escaped
 
 
 def test_stdin_the_witness_and_what_was_left_running_are_shown(failure: Shown) -> None:
+    assert failure.field("stdin holds") == ["0 bytes"]
     assert failure.field("stdin") == ["5,000 bytes sent, until the reader closed the pipe"]
     assert failure.field("witness read") == [f"4,096 bytes, SHA-256 {'cd' * 32}"]
     assert failure.field("witness marks") == ["2"]

@@ -2,7 +2,9 @@
 
 const overview = jsonOf("overview");
 const pool = jsonOf("pool");
-const fixtures = jsonOf("results").map(([id, summary, ...results]) => ({ id, summary: pool.texts[summary], results }));
+const fixtures = jsonOf("results").map(([id, summary, stdin, ...results]) => ({
+  id, summary: pool.texts[summary], stdin: stdin.map((words) => pool.texts[words]), results,
+}));
 const fixtureOf = new Map(fixtures.map((fixture) => [fixture.id, fixture]));
 const columns = overview.columns.map(([route, environment]) => ({ route, environment }));
 const COLUMN = 0, KIND = 1, PROVISIONAL = 2, CELL = 3, TITLE = 4, BLOCKS = 5, STEPS = 6, SECONDS = 7;

@@ -15,6 +15,7 @@ const panel = document.getElementById("panel");
 const form = document.getElementById("filters");
 const shownNow = document.getElementById("shown");
 const grid = new Grid(document.getElementById("grid"), openCase);
+const fillsWindow = matchMedia("(max-width: 41rem)"); // the width of the panel in page.css
 const STEP_KEYS = { n: 1, p: -1 };
 let current = asked("");
 let opened = null; // the [fixture, result] of the panel
@@ -82,6 +83,7 @@ function showCase() {
     const had = opened;
     opened = null;
     panel.hidden = true;
+    coverRest();
     panel.replaceChildren();
     if (had) grid.focusOn(...had);
     return;
@@ -93,8 +95,14 @@ function showCase() {
     ...(result ? caseParts(fixture, result) : [make("p", {}, "This report has no result of that case.")]),
   );
   panel.hidden = false;
+  coverRest();
   panel.scrollTop = 0;
   panel.querySelector("h2").focus({ preventScroll: true });
+}
+
+/** Where the panel fills the window, what is behind it cannot be reached by keys either. */
+function coverRest() {
+  for (const part of document.querySelectorAll("header, main, .skip")) part.inert = !panel.hidden && fillsWindow.matches;
 }
 
 function bar(fixture, result, said) {
@@ -161,6 +169,7 @@ function listen() {
     for (const choice of form.querySelectorAll(".choice[open]")) if (!choice.contains(event.target)) choice.open = false;
   });
   document.addEventListener("keydown", onKey);
+  fillsWindow.addEventListener("change", coverRest);
   addEventListener("hashchange", follow);
   addEventListener("popstate", follow);
 }

@@ -15,7 +15,7 @@ function caseParts(fixture, result) {
     blockParts(outcome),
     elsewhere(fixture, result),
     make("section", {}, make("h3", {}, "why"), make("pre", { class: "reason" }, reason.text)),
-    ...result[STEPS].flatMap((step, number) => stepParts(stepOf(step), number, result)),
+    ...result[STEPS].flatMap((step, number) => stepParts(stepOf(step), number, fixture, result)),
     ...rest.map(blockParts),
     blockParts(again),
   ];
@@ -49,10 +49,11 @@ function elsewhere(fixture, result) {
   }));
 }
 
-function stepParts(step, number, result) {
+function stepParts(step, number, fixture, result) {
   const several = result[STEPS].length > 1 || step.repetition > 1;
   const repetition = step.repetition > 1 ? `, its repetition ${step.repetition}` : "";
-  const rows = [["stdin", `${counted(step.sent, "byte")} sent${step.broken ? ", until the reader closed the pipe" : ""}`]];
+  const rows = fixture.stdin[number] ? [["stdin holds", fixture.stdin[number]]] : [];
+  rows.push(["stdin", `${counted(step.sent, "byte")} sent${step.broken ? ", until the reader closed the pipe" : ""}`]);
   for (const { bytes, sha256 } of step.received) rows.push(["witness read", `${counted(bytes, "byte")}, SHA-256 ${sha256}`]);
   rows.push(["witness marks", String(step.marks)]);
   if (step.decision) rows.push(["decision", step.decision]);

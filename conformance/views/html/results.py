@@ -54,9 +54,15 @@ class _Encoding:
         self._columns = {(column.route, column.environment): n for n, column in enumerate(report.columns())}
 
     def fixture(self, id_: str, lines: Iterator[Line]) -> list[object]:
-        """Return [ID, SUMMARY, RESULT...]."""
-        summary = self._fixtures[id_]["summary"] if id_ in self._fixtures else ""
-        return [id_, self._pool.text(summary), *map(self._result, lines)]
+        """Return [ID, SUMMARY, [STDIN OF A STEP...], RESULT...]."""
+        text = self._pool.text
+        known = self._fixtures.get(id_, {"summary": "", "steps": []})
+        return [
+            id_,
+            text(known["summary"]),
+            [text(step["stdin"]) for step in known["steps"]],
+            *map(self._result, lines),
+        ]
 
     def _result(self, line: Line) -> list[object]:
         """Return [COLUMN, KIND, PROVISIONAL, CELL, TITLE, BLOCKS, STEPS, SECONDS]."""

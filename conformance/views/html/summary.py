@@ -15,6 +15,7 @@ from conformance.views.text import printable
 
 Line = Mapping[str, Any]
 
+RUNS_UNFOLDED = 4
 LISTED = 50
 """So many errors, and so many other cases, are named above the grid; the others are counted."""
 
@@ -26,24 +27,26 @@ def text(value: object) -> str:
 
 def verdict(report: IndexedReport) -> str:
     """Return in a sentence what is wrong with the report, or that nothing is."""
-    counts = report.counts()
-    total = sum(counts.values())
+    total = sum(report.counts().values())
     if not report.complete:
         return f"Incomplete: {total} of {report.header['cases']} cases have a result"
-    findings = len(_findings(report))
-    parts = [
-        _counted(counts.get(ResultKind.ERROR, 0), "error"),
-        _counted(report.gating, "result fails the run", "results fail the run"),
-        _counted(findings, "finding on the run as a whole", "findings on the run as a whole"),
-    ]
-    wrong = ", ".join(filter(None, parts))
+    wrong = ", ".join(_faults(report))
     return f"Not as documented: {wrong}" if wrong else f"As documented: {_counted(total, 'result') or 'no result'}"
 
 
 def is_wrong(report: IndexedReport) -> bool:
     """Whether anything is."""
-    return (
-        not report.complete or bool(report.gating or _findings(report)) or bool(report.counts().get(ResultKind.ERROR))
+    return not report.complete or any(_faults(report))
+
+
+def _faults(report: IndexedReport) -> Iterator[str]:
+    yield from filter(
+        None,
+        (
+            _counted(report.counts().get(ResultKind.ERROR, 0), "error"),
+            _counted(report.gating, "result fails the run", "results fail the run"),
+            _counted(len(_findings(report)), "finding on the run as a whole", "findings on the run as a whole"),
+        ),
     )
 
 
@@ -144,7 +147,12 @@ def facts(report: IndexedReport) -> Iterator[str]:
     if report.footer is not None:
         rows.append(("finished", report.footer["finished_at"]))
     yield _list(rows)
-    yield from map(_run, header["runs"])
+    runs = "".join(map(_run, header["runs"]))
+    if len(header["runs"]) <= RUNS_UNFOLDED:
+        yield runs
+    else:
+        places = ", ".join(dict.fromkeys(run["environment"] for run in header["runs"]))
+        yield f"<details><summary>{len(header['runs'])} runs on {text(places)}</summary>{runs}</details>"
 
 
 def _run(run: Line) -> str:
