@@ -75,7 +75,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        error.show(told := io.StringIO())
+        click.echo(printable(told.getvalue()), err=True, nl=False)
         return error.exit_code
     except ConformanceError as error:
         from conformance.runners.local import public_path  # here, since `--version` need not wait for it

@@ -22,6 +22,7 @@ from conformance.report.writer import ReportWriter
 from conformance.runners.local import public_path
 from conformance.selection import Shard
 from conformance.views.terminal import changes, console_for_logs, grid, summary
+from conformance.views.text import printable
 
 DEFAULT_REPORT = "conformance-report.jsonl"
 
@@ -128,4 +129,4 @@ def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -
 
 
 def _say(sentence: str) -> None:
-    click.echo(public_path(sentence), err=True)
+    click.echo(printable(public_path(sentence)), err=True)

@@ -25,6 +25,7 @@ from conformance.model import Matrix
 from conformance.report.writer import ReportWriter
 from conformance.selection import Selection
 from conformance.views.terminal import console_for_logs, grid, summary
+from conformance.views.text import printable
 
 MATRIX = "telling"
 ROUTE = "try"
@@ -94,7 +95,7 @@ def try_command(
 def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, total: int) -> None:
     lost = [line for line in outcome.lines if line["result"] == "fail"]
     console = console_for_logs(Console(highlight=False))
-    launcher = shlex.join(command)
+    launcher = printable(shlex.join(command))
     spoken = f"bodies written in {' or '.join(dialects)}"
     if lost:
         console.print(
@@ -103,7 +104,7 @@ def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, tot
             markup=False,
         )
         for meaning, ids in _by_meaning(lost).items():
-            console.print(f"- {meaning}:\n    {', '.join(ids)}", markup=False)
+            console.print(f"- {printable(meaning)}:\n    {', '.join(ids)}", markup=False)
     elif not outcome.broken:
         console.print(
             f"{launcher} ({spoken}) keeps the exact status and bytes of all {total} telling fixtures.",

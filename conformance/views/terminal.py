@@ -40,7 +40,7 @@ MEANINGS = (
 )
 
 
-UNLIMITED = 1000
+UNLIMITED = 10**9
 """A width in characters that no grid needs."""
 CHANGES_SHOWN = 20
 ON_TEXT = "~"
