@@ -35,6 +35,7 @@ SUBCOMMANDS = Subcommands(
         "cite": "conformance.cli.cite:cite_command",
         "repro": "conformance.cli.repro:repro_command",
         "diff": "conformance.cli.diff:diff_command",
+        "report": "conformance.cli.report:report_command",
         "merge": "conformance.cli.merge:merge_command",
         "baseline": "conformance.cli.baseline:baseline_command",
         "adapter": "conformance.cli.adapter:adapter_command",
