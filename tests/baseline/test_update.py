@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import sys
 from pathlib import Path
 
 import pytest
-from baseline_world import FIXTURES, GROUNDS, KEEPS, World, body, entry
+from baseline_world import FIXTURES, GROUNDS, KEEPS, Line, World, body, entry
 from conftest import call_cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the launcher is run by /bin/sh")
@@ -290,6 +292,8 @@ def test_reports_that_say_nothing_of_the_routes_are_refused(tmp_path: Path) -> N
     ("change", "why"),
     [
         ("expected", "judged it by another expectation than today's. Run it again"),
+        ("as expected", "judged it by another expectation than today's. Run it again"),
+        ("another difference", "judged it by another expectation than today's. Run it again"),
         ("fixture", "is of other fixtures than today's. Run it again"),
         ("reason", "contaminated by exit-codes/exit-0/mytool, so it depends on what ran before it"),
     ],
@@ -298,10 +302,16 @@ def test_a_result_that_does_not_count_leads_to_nothing(change: str, why: str, tm
     world = World.at(tmp_path)
     world.run(LOSES_7)
 
-    def spoil(line: dict[str, object]) -> None:
+    def spoil(line: Line) -> None:
         if line["id"] == "exit-codes/exit-7/mytool":
             if change == "expected":
                 line["expected"] = {"kind": "exited", "code": 8}
+            elif change in ("as expected", "another difference"):
+                text = base64.b64encode(b"x").decode()
+                difference = {"offset": 0, "window_offset": 0, "expected": text, "observed": text}
+                stdout = {"bytes": 1, "sha256": hashlib.sha256(b"x").hexdigest(), "head": text, "tail": text}
+                line["steps"][0]["stdout"] = {**stdout, "difference": None if change == "as expected" else difference}
+                line["discrepancies"] += [] if change == "as expected" else [{"subject": "stdout", "meaning": "m"}]
             elif change == "fixture":
                 line.update(fixture="exit-codes/exit-8", id="exit-codes/exit-8/mytool")
             else:
