@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from bench import cases, reports, sessions, whole
+from bench import cases, html, reports, sessions, whole
 from bench.measure import Figure
 from conformance.errors import ShellError
 
@@ -33,6 +33,7 @@ MEASURES: Mapping[str, Callable[[], Figure]] = {
     "merge": reports.merge,
     "diff": reports.diff,
     "summaries": reports.summaries,
+    "html": html.html,
 }
 VERDICTS = {True: "yes", False: "**no**", None: ""}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.catalog import Catalog
+from conformance.catalog.former_ids import FormerIds
 from conformance.condition import Facts
 from conformance.contract import CONTAMINATED, discrepancies, facts_of
 from conformance.model import ADAPTER, Case, EnvironmentKey, Expectation
@@ -50,9 +51,9 @@ def evidence_in(reports: Iterable[tuple[str, Iterable[Line]]], catalog: Catalog,
 
     Of several results of one case in one environment a report means the last.
     """
-    reading = _Reading(catalog, routes)
+    reading, former = _Reading(catalog, routes), catalog.former_ids
     for name, lines in reports:
-        last = {(line["id"], line["environment"]): line for line in lines if route_in(line) in routes}
+        last = {(line["id"], line["environment"]): line for line in lines if route_in(line, former) in routes}
         for line in last.values():
             reading.take(name, line)
     return reading.evidence()
@@ -60,6 +61,7 @@ def evidence_in(reports: Iterable[tuple[str, Iterable[Line]]], catalog: Catalog,
 
 class _Reading:
     def __init__(self, catalog: Catalog, routes: Sequence[str]) -> None:
+        self._former = catalog.former_ids
         self._fixtures = {fixture.id: fixture for fixture in catalog.fixtures}
         self._routes = {route.id: route for route in catalog.routes if route.id in routes}
         self._found: dict[tuple[str, EnvironmentKey], list[Observation]] = {}
@@ -69,9 +71,10 @@ class _Reading:
         self._broken: set[str] = set()
 
     def take(self, name: str, line: Line) -> None:
-        id_, key = f"{line['fixture']}/{route_in(line)}", EnvironmentKey.parse(line["environment"])
+        fixture, route = self._former.fixture(line["fixture"]), route_in(line, self._former)
+        id_, key = f"{fixture}/{route}", EnvironmentKey.parse(line["environment"])
         self._told.add(id_)
-        case = self._case(line)
+        case = self._case(fixture, route)
         if line["result"] == ResultKind.ERROR:
             self._broken.add(id_)
         if line["result"] in SAYS_NOTHING:
@@ -89,10 +92,11 @@ class _Reading:
         self._cases[id_] = case
         self._found.setdefault((id_, key), []).append(observation)
 
-    def _case(self, line: Line) -> Case | None:
-        fixture = self._fixtures.get(line["fixture"])
-        case = None if fixture is None else Case(fixture, self._routes[route_in(line)])
-        return case if case is not None and case.route.takes(case.fixture) else None
+    def _case(self, fixture: str, route: str) -> Case | None:
+        if fixture not in self._fixtures:
+            return None
+        case = Case(self._fixtures[fixture], self._routes[route])
+        return case if case.route.takes(case.fixture) else None
 
     def evidence(self) -> Evidence:
         judged: dict[str, list[Judged]] = {}
@@ -105,9 +109,9 @@ class _Reading:
         return Evidence(judged, frozenset(self._told), dict(sorted(self._refused.items())), frozenset(self._broken))
 
 
-def route_in(line: Line) -> str:
-    """Return the id of the route in `line`, which does not tell where it ran: its environment does."""
-    return str(line["route"]).partition("+")[0]
+def route_in(line: Line, former: FormerIds) -> str:
+    """Return today's id of the route in `line`, which does not tell where it ran: its environment does."""
+    return former.route(str(line["route"]).partition("+")[0])
 
 
 def _facts(case: Case, key: EnvironmentKey) -> Facts:

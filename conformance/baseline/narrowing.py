@@ -13,20 +13,24 @@ Cases = Mapping[str, Case]
 
 
 def without_unmatched(entry: Deviation, catalog: Catalog) -> Deviation | None:
-    """Return `entry` without patterns that match nothing of `catalog`; None where it names no case then."""
+    """Return `entry` without patterns that match nothing of `catalog`; None where it names no case then.
+
+    A former id becomes today's.
+    """
     routes = [route.id for route in catalog.routes]
     fixtures = [fixture.id for fixture in catalog.fixtures]
+    former = catalog.former_ids
     matched = replace(
         entry,
-        routes=_matching(entry.routes, routes),
-        fixtures=_matching(entry.fixtures, fixtures),
-        exceptions=_matching(entry.exceptions, fixtures),
+        routes=_matching(map(former.route, entry.routes), routes),
+        fixtures=_matching(map(former.fixture, entry.fixtures), fixtures),
+        exceptions=_matching(map(former.fixture, entry.exceptions), fixtures),
     )
     return matched if any(True for _ in covered(matched, catalog)) else None
 
 
 def _matching(globs: Iterable[str], ids: Collection[str]) -> tuple[str, ...]:
-    return tuple(glob for glob in globs if any(matches(id_, [glob]) for id_ in ids))
+    return tuple(glob for glob in dict.fromkeys(globs) if any(matches(id_, [glob]) for id_ in ids))
 
 
 def without_cases(entry: Deviation, gone: Cases, staying: Cases) -> tuple[Deviation | None, Cases]:

@@ -35,6 +35,7 @@ SUBCOMMANDS = Subcommands(
         "cite": "conformance.cli.cite:cite_command",
         "repro": "conformance.cli.repro:repro_command",
         "diff": "conformance.cli.diff:diff_command",
+        "report": "conformance.cli.report:report_command",
         "merge": "conformance.cli.merge:merge_command",
         "baseline": "conformance.cli.baseline:baseline_command",
         "adapter": "conformance.cli.adapter:adapter_command",
@@ -75,7 +76,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        error.show(told := io.StringIO())
+        click.echo(printable(told.getvalue()), err=True, nl=False)
         return error.exit_code
     except ConformanceError as error:
         from conformance.runners.local import public_path  # here, since `--version` need not wait for it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from conformance.cli.options import is_file, load, pace_options
 from conformance.errors import NothingSelectedError, UsageError
 from conformance.model import Case
 from conformance.report.agreement import Comparison, compare
+from conformance.report.codec import json_text
 from conformance.selection import WHOLE, Selection, matcher
 from conformance.status import status_to_json
 from conformance.views.agreement import agreement
@@ -78,7 +78,7 @@ def agree_command(
     if not comparison.compared and not code:
         raise NothingSelectedError(f"nothing to compare: no fixture has results of two of {', '.join(names)}")
     if as_json:
-        click.echo(json.dumps(_as_json(names, equal, comparison, evidence, code), indent=1))
+        click.echo(json_text(_as_json(names, equal, comparison, evidence, code), indent=1))
     else:
         console = console_for_logs(Console(highlight=False))
         console.print(agreement(names, comparison, evidence.cut_short), soft_wrap=True)

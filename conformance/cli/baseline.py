@@ -133,10 +133,10 @@ def _own(route_file: Path, matrices: Sequence[str]) -> _Own:
 
 
 def _lines(reports: Sequence[Path], own: _Own) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    routes = [route.id for route in own.matrix.routes]
+    routes, former = [route.id for route in own.matrix.routes], own.catalog.former_ids
     for path in reports:
         with open_report(path) as report:
-            lines = [stored.value for stored in report if route_in(stored.value) in routes]
+            lines = [stored.value for stored in report if route_in(stored.value, former) in routes]
             if not lines:
                 known = ", ".join(routes)
                 raise UsageError(f"{report.name}: has no result of a route of {own.shown}. Its routes are {known}.")

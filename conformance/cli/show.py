@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from conformance.cli.former import todays
 from conformance.description import describe_deviation, describe_fixture, describe_route
 from conformance.errors import UsageError
 from conformance.model import Case
+from conformance.report.codec import json_text
 from conformance.status import status_from_json
 from conformance.views.text import printable
 
@@ -32,7 +32,7 @@ def show_command(id_: str, matrices: tuple[str, ...], as_json: bool) -> int:  # 
     catalog = load_catalog(matrices or matrix_names())
     former = catalog.former_ids
     description = _describe(catalog, todays(id_, lambda name: former.case(former.fixture(name))))
-    click.echo(json.dumps(description, indent=1) if as_json else _as_text(description))
+    click.echo(json_text(description, indent=1) if as_json else _as_text(description))
     return 0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,6 +91,11 @@ def _difference(difference: Difference | None) -> dict[str, Any] | None:
         "expected": encode_bytes(difference.expected),
         "observed": encode_bytes(difference.observed),
     }
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return `value` as JSON in ASCII in which no CI system that reads it in a log finds a command (`##[...]`)."""
+    return re.sub("#(?=#)", r"\\u0023", json.dumps(value, indent=indent))
 
 
 def encode_bytes(data: bytes) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.report.changes import Change, ChangeKind, Changes
+from conformance.report.codec import json_text
 from conformance.report.outcome import Outcome
 from conformance.status import status_from_json
 from conformance.views.document import code, escaped
@@ -89,11 +89,11 @@ def as_json(comparison: Comparison) -> Iterator[str]:
         "notes": list(comparison.notes),
         "exit_code": comparison.exit_code,
     }
-    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "changes": ['
+    yield json_text(head, indent=1).removesuffix("\n}") + ',\n "changes": ['
     separator = "\n"
     for kind in comparison.changes.counts:
         for change in comparison.changes.of(kind):
-            yield separator + "  " + json.dumps(_change(change))
+            yield separator + "  " + json_text(_change(change))
             separator = ",\n"
     yield "\n ]\n}\n"
 

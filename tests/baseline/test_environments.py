@@ -213,13 +213,34 @@ def test_an_entry_that_names_too_much_is_named_and_narrowed(tmp_path: Path) -> N
 
 
 def test_a_part_of_the_cases_does_not_narrow_an_entry(tmp_path: Path) -> None:
-    fixtures = ("exit-codes/exit-2", SEVEN, "native-codes/native-7", "text/comment-own-line", "text/comment-same-line")
-    world = World.at(tmp_path, fixtures=(*fixtures, "text/heredoc", "text/no-final-newline", "exit-codes/exit-0"))
+    fixtures = (
+        "exit-codes/exit-2",
+        SEVEN,
+        "text/comment-*",
+        "text/heredoc",
+        "text/no-final-newline",
+        "text/crlf-in-sh",
+    )
+    world = World.at(tmp_path, fixtures=(*fixtures, "text/quoted-path-first", "native-codes/native-2"))
     text = entry("{ exit = 7 }", "*")
     world.baseline.write_text(text)
-    behaviour = "[ $code -eq 2 ] && code=7; [ $code -eq 0 ] && code=7"
-    world.run(behaviour, "report.jsonl", "--fixture", "text/*", "--fixture", "exit-codes/exit-[27]")
+    behaviour = "[ $code -eq 2 ] && code=7"
+    ran = world.run(behaviour, "report.jsonl", "--fixture", "text/*", "--fixture", "exit-codes/*")
+    assert (ran.code, sorted(world.results().values()).count("pass")) == (0, 7)
     assert world.updated("report.jsonl") == text
+    assert world.run(behaviour).code == 1
+
+
+def test_a_former_id_becomes_todays(tmp_path: Path) -> None:
+    world = World.at(tmp_path)
+    file = tmp_path / "mytool.toml"
+    file.write_text(file.read_text().replace('id = "mytool"\n', 'id = "mytool"\naliases = ["oldtool"]\n'))
+    world.run(LOSES_7)
+    world.rewrite(lambda line: line.update(id=f"{line['fixture']}/oldtool", route="oldtool"))
+    world.baseline.write_text(entry("{ exit = 1 }", SEVEN, routes='"oldtool"'))
+    assert world.run(LOSES_7, "new.jsonl").code == 2
+    assert world.updated("report.jsonl") == entry("{ exit = 1 }", SEVEN)
+    assert world.run(LOSES_7).code == 0
 
 
 def test_a_baseline_holds_nothing_but_what_is_documented(tmp_path: Path) -> None:

@@ -172,7 +172,8 @@ def files_below(*folders: str, suffixes: tuple[str, ...] = ("",)) -> Iterator[st
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built) -> None:
     found = contents(built.wheel)
     data = {f"conformance/{name}": name for name in files_below("adapters", "fixtures", "matrices")}
-    code = {name: name for name in files_below("conformance", suffixes=(".py", ".schema.json", ".bash", ".ps1"))}
+    suffixes = (".py", ".schema.json", ".bash", ".ps1", ".html", ".css", ".js")
+    code = {name: name for name in files_below("conformance", suffixes=suffixes)}
     code |= {name: name for name in files_below("conformance/starting")}
     records = {f"{DIST_INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     records.add(f"{DIST_INFO}/licenses/LICENSE")
@@ -187,6 +188,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built)
         "starting/adapter.mjs",
         "starting/route.toml",
         "pytest_plugin/__init__.py",
+        "views/html/page.html",
     ):
         assert f"conformance/{name}" in found
 
