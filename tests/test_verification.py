@@ -30,7 +30,7 @@ def verdict_of(*observed: tuple[Surroundings, Mapping[str, Any]], deadline: Seco
 
 def test_runs_that_came_out_the_same_are_stable_whatever_they_came_out_as() -> None:
     for line in (result_of(ID), result_of(ID, "fail", came=1), result_of(ID, "deviates", came=1)):
-        verdict = verdict_of((ALONE, line), (ALONE, line), (BESIDE_LOAD, line))
+        verdict = verdict_of((ALONE, line), (ALONE, dict(line)), (BESIDE_LOAD, dict(line)))
         assert verdict.kind is VerdictKind.STABLE
         assert (verdict.runs(ALONE), verdict.runs(BESIDE_LOAD), verdict.total) == (2, 1, 3)
         (seen,) = verdict.seen
