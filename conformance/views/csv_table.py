@@ -17,7 +17,8 @@ from conformance.views.text import printable, shortened
 Line = Mapping[str, Any]
 
 REASON_CHARACTERS = 1000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@")
+_ONE_LINE = str.maketrans("\n\t", "  ")
 
 
 def _status(value: dict[str, Any] | None) -> str:
@@ -74,5 +75,5 @@ def _row(cells: list[str]) -> str:
 
 def _cell(text: str) -> str:
     """Return `text` on one line, as a text for every program that opens the table."""
-    shown = printable(shortened(text, REASON_CHARACTERS)).replace("\n", " ")
+    shown = printable(shortened(text, REASON_CHARACTERS)).translate(_ONE_LINE)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from conformance.views.text import printable
 
 _NEEDS_NO_ESCAPE = re.compile(r"(?!\d+[.)])[^\W_](?:[^\W_]|[ .,:;'\"()/?=+%-])*|")
-"""Text that means in Markdown what it says; URLs become links by themselves."""
+"""Text that means in Markdown what it says."""
+_BECOMES_A_LINK = re.compile(r"www\.|://|\bGH-\d", re.IGNORECASE)
+"""What GitHub makes a link of wherever it stands."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +130,10 @@ def _bullet(name: str) -> str:
 def escaped(text: str) -> str:
     """Return one line of Markdown that shows `text`; as code where its characters could mean something else."""
     line = printable(text).replace("\n", " ")
-    if _NEEDS_NO_ESCAPE.fullmatch(line):
-        return line
     if re.fullmatch(r"https?://[^\s<>]+", line):
         return f"<{line}>"
+    if _NEEDS_NO_ESCAPE.fullmatch(line) and not _BECOMES_A_LINK.search(line):
+        return line
     return code(line)
 
 
