@@ -211,7 +211,7 @@ def test_the_metadata_say_what_is_needed(metadata: Message) -> None:
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Description-Content-Type"] == "text/markdown"
     always = {Requirement(text).name for text in metadata.get_all("Requires-Dist", []) if "extra ==" not in text}
-    assert always == {"click", "jsonschema", "packaging", "platformdirs", "psutil", "rich", "tomlkit"}
+    assert always == {"click", "fastjsonschema", "jsonschema", "packaging", "platformdirs", "psutil", "rich", "tomlkit"}
 
 
 def test_the_entry_points_are_the_command_and_the_plugin(built: Built) -> None:
