@@ -60,7 +60,7 @@ def explain(
         **_machine(case, runner),
         "dialect": case.dialect,
         **_fixture(case),
-        "route": describe_route(case.route),
+        "route": _public(describe_route(case.route)),
         "launches": [_launch(record, case.route) for record in _last_of_each_step(records, result)],
         "steps": [
             {
@@ -89,6 +89,15 @@ def _fixture(case: Case) -> dict[str, Any]:
         del step["expectations"]  # they are the rules
         step["body"] = step["body"][case.dialect]
     return {"fixture": described}
+
+
+def _public(value: Any) -> Any:
+    """Return `value` with the names of private folders taken out of its texts."""
+    if isinstance(value, str):
+        return public_path(value)
+    if isinstance(value, dict):
+        return {name: _public(item) for name, item in value.items()}
+    return [_public(item) for item in value] if isinstance(value, list) else value
 
 
 def _last_of_each_step(records: Sequence[LaunchRecord], result: Result) -> Iterator[LaunchRecord]:

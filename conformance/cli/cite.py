@@ -21,6 +21,7 @@ from conformance.model import Case, EnvironmentKey
 from conformance.report.reader import ReportFile, open_report
 from conformance.report.writer import ReportWriter
 from conformance.repro.languages import language_on, script_of
+from conformance.runners.local import public_path
 from conformance.views.citation import citation
 from conformance.views.document import Script, Sentences, as_markdown
 
@@ -108,4 +109,6 @@ def _script(catalog: Catalog, case: Case, line: Line, time_scale: float) -> Scri
         text = script_of(case, terms_of(catalog, case, key), key, time_scale, language)
     except UsageError as error:
         return Sentences(f"No script: {error} `conformance explain {case.id}` shows it.")
+    if public_path(text) != text:
+        return Sentences(f"No script: {case.route.id} starts what lies in a private folder, which no reader has.")
     return Script(f"A script that shows it without this harness ({language})", language, text)

@@ -15,6 +15,7 @@ from conformance.report.changes import ChangeKind, Changes
 from conformance.report.index import temporary_database
 from conformance.report.pairing import GroundMap, Pairing
 from conformance.report.reader import ReportFile, open_report
+from conformance.runners.local import public_path
 from conformance.views.changes import Comparison, as_json, as_markdown, as_text
 
 REPORT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -97,8 +98,11 @@ def diff_command(
             raise NothingSelectedError(f"{older.name} and {newer.name} have no case in the same environment. {hints}")
         failing = {ChangeKind.REGRESSED, *fail_on} & changes.counts.keys()
         code = SOMETHING_DIFFERS if failing else ALL_AS_DOCUMENTED
-        notes = tuple(chain(_suites(older, newer), (f"{r.name} is incomplete" for r in cut_short), _hints(changes)))
-        for part in FORMS[form](Comparison(older.name, newer.name, changes, notes, code)):
+        notes = tuple(
+            chain(_suites(older, newer), (f"{public_path(r.name)} is incomplete" for r in cut_short), _hints(changes))
+        )
+        names = [public_path(report.name) for report in (older, newer)]
+        for part in FORMS[form](Comparison(*names, changes, notes, code)):
             click.echo(part, nl=False)
     return code
 
