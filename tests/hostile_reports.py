@@ -118,7 +118,14 @@ def _results(draw: st.DrawFn, case: Case, key: EnvironmentKey) -> Result:
     told = kind not in SAYS_NOTHING
     origin = Origin(draw(TEXTS), draw(st.integers(0, 99)))
     deviation = Deviation(
-        ("r",), ("f",), (), ObservedPattern(Exited(1), None, None, None), Condition(), draw(TEXTS), draw(URLS), origin
+        ("r",),
+        ("f",),
+        (),
+        (ObservedPattern(Exited(1), None, None, None),),
+        Condition(),
+        draw(TEXTS),
+        draw(URLS),
+        origin,
     )
     discrepancies = st.builds(Discrepancy, st.sampled_from(["status", "started", "stdin", "stdout"]), TEXTS, TEXTS)
     system = draw(st.none() | st.builds(System, NAMES, NAMES, st.sampled_from(Basis)))

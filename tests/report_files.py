@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from conftest import REPORT_ENVIRONMENT
 
 from conformance.observation import SAYS_NOTHING
 from conformance.report.codec import FORMAT
+from conformance.report.findings import exit_code
 
 Line = Mapping[str, Any]
 
@@ -113,14 +114,14 @@ def header_of(
     }
 
 
-def footer_of(lines: Iterable[Line], *, findings: Sequence[str] = (), incomplete: Sequence[int] = ()) -> Line:
-    results = Counter({(line["id"], line["environment"]): line["result"] for line in lines}.values())
+def footer_of(lines: Sequence[Line], *, findings: Sequence[str] = (), incomplete: Sequence[int] = ()) -> Line:
+    last = {(line["id"], line["environment"]): line for line in lines}.values()
     return {
         "kind": "footer",
-        "results": dict(sorted(results.items())),
+        "results": dict(sorted(Counter(line["result"] for line in last).items())),
         "findings": list(findings),
         "incomplete": list(incomplete),
-        "exit_code": 3 if results["error"] else 1 if results["fail"] or findings else 0,
+        "exit_code": 3 if incomplete else exit_code(list(last), findings, []),
         "finished_at": TIME,
     }
 

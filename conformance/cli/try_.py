@@ -7,10 +7,12 @@ import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
@@ -21,9 +23,12 @@ from conformance.cli.progress import progress
 from conformance.dialects import DIALECTS
 from conformance.errors import InterruptedRunError
 from conformance.model import Matrix
+from conformance.report.results import HeldResults
 from conformance.report.writer import ReportWriter
 from conformance.selection import Selection
-from conformance.views.terminal import console_for_logs, grid, summary
+from conformance.views.grid import grid
+from conformance.views.screen import counts, wrong
+from conformance.views.terminal import console_for_logs
 from conformance.views.text import printable
 
 MATRIX = "telling"
@@ -108,9 +113,9 @@ def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, tot
             style="bold green",
             markup=False,
         )
-    console.print()
-    console.print(grid(outcome.lines, [ROUTE], console))
-    console.print(summary(outcome.lines, []), soft_wrap=True)
+    results = HeldResults(outcome.lines, [ROUTE])
+    for row in chain(wrong(results, ()), [Text()], grid(results, console.width), counts(results)):
+        console.print(row, soft_wrap=True)
 
 
 def _by_meaning(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

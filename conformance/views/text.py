@@ -24,3 +24,9 @@ def printable(text: str) -> str:
     if not text.translate(_KEPT).isprintable():
         text = "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
     return _LOG_COMMAND.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def shortened(text: str, characters: int) -> str:
+    """Return `text`, or its beginning and how much is left out where it has more than `characters`."""
+    left_out = len(text) - characters
+    return text if left_out <= 0 else f"{text[:characters]}[... and {left_out} characters more]"
