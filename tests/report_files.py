@@ -126,7 +126,7 @@ def footer_of(lines: Sequence[Line], *, findings: Sequence[str] = (), incomplete
     results = Counter({(line["id"], line["environment"]): line["result"] for line in lines}.values())
     return {
         "kind": "footer",
-        "results": dict(sorted(results.items())),
+        "results": dict(sorted(Counter(line["result"] for line in last).items())),
         "findings": list(findings),
         "incomplete": list(incomplete),
         "exit_code": 3 if results["error"] or incomplete else 1 if findings or any(map(line_gates, lines)) else 0,
