@@ -98,11 +98,10 @@ def diff_command(
             raise NothingSelectedError(f"{older.name} and {newer.name} have no case in the same environment. {hints}")
         failing = {ChangeKind.REGRESSED, *fail_on} & changes.counts.keys()
         code = SOMETHING_DIFFERS if failing else ALL_AS_DOCUMENTED
-        notes = tuple(
-            chain(_suites(older, newer), (f"{public_path(r.name)} is incomplete" for r in cut_short), _hints(changes))
-        )
-        names = [public_path(report.name) for report in (older, newer)]
-        for part in FORMS[form](Comparison(*names, changes, notes, code)):
+        lacking = (f"{public_path(report.name)} is incomplete" for report in cut_short)
+        notes = tuple(chain(_suites(older, newer), lacking, _hints(changes)))
+        compared = Comparison(public_path(older.name), public_path(newer.name), changes, notes, code)
+        for part in FORMS[form](compared):
             click.echo(part, nl=False)
     return code
 
