@@ -12,7 +12,7 @@ from conftest import REPORT_ENVIRONMENT
 
 from conformance.observation import SAYS_NOTHING
 from conformance.report.codec import FORMAT
-from conformance.report.findings import line_gates
+from conformance.report.findings import exit_code
 
 Line = Mapping[str, Any]
 
@@ -123,13 +123,13 @@ def header_of(
 
 
 def footer_of(lines: Sequence[Line], *, findings: Sequence[str] = (), incomplete: Sequence[int] = ()) -> Line:
-    results = Counter({(line["id"], line["environment"]): line["result"] for line in lines}.values())
+    last = {(line["id"], line["environment"]): line for line in lines}.values()
     return {
         "kind": "footer",
         "results": dict(sorted(Counter(line["result"] for line in last).items())),
         "findings": list(findings),
         "incomplete": list(incomplete),
-        "exit_code": 3 if results["error"] or incomplete else 1 if findings or any(map(line_gates, lines)) else 0,
+        "exit_code": 3 if incomplete else exit_code(list(last), findings, []),
         "finished_at": TIME,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hostile_reports import hostile_reports, log_commands, moves_a_cursor
@@ -29,17 +30,17 @@ EVERY_KIND = [
 ]
 
 
-def shown(lines: list[Line], width: int = 200, **told: object) -> str:
+def shown(lines: list[Line], width: int = 200, **told: Any) -> str:
     routes = list(dict.fromkeys(line["route"] for line in lines))
-    whole = {"findings": (), "cut_short": "", "exit_code": 0, **told}
-    return text_of(Told(HeldResults(lines, routes), **whole), width)  # type: ignore[arg-type]
+    whole: dict[str, Any] = {"findings": (), "cut_short": "", "exit_code": 0, **told}
+    return text_of(Told(HeldResults(lines, routes), **whole), width)
 
 
 def text_of(told: Told, width: int) -> str:
     return "".join(f"{row.plain}\n" for row in screen(told, width))
 
 
-def told(path: Path, lines: list[Line], **footer: list[int]) -> str:
+def told(path: Path, lines: list[Line], **footer: Any) -> str:
     content = [header_of(lines), *lines, footer_of(lines, **footer)]
     with index_report(write_lines(path / "r.jsonl", *content)) as report:
         return text_of(told_of(report), 200)
@@ -74,7 +75,7 @@ def test_what_is_wrong_comes_before_the_grid_and_the_counts_after_it() -> None:
         (["error", "fail"], {"exit_code": 3}, "1 error, 1 fail in 2 results"),
     ],
 )
-def test_the_first_line_says_what_it_comes_to(results: list[str], more: dict[str, object], sentence: str) -> None:
+def test_the_first_line_says_what_it_comes_to(results: list[str], more: dict[str, Any], sentence: str) -> None:
     lines = [result_of(f"a/{number}/r", result) for number, result in enumerate(results)]
     assert shown(lines, **more).split("\n", 1)[0] == sentence
 
