@@ -10,6 +10,7 @@ from rich.text import Text
 
 from conformance.observation import Basis
 from conformance.report.history import Earlier
+from conformance.report.outcome import Outcome, outcome_of
 from conformance.status import signal_name
 
 Line = Mapping[str, Any]
@@ -86,7 +87,7 @@ def short_status(status: Mapping[str, Any]) -> str:
 def changes(lines: Sequence[Line], earlier: Mapping[tuple[str, str], Earlier], suite: str) -> RenderableType:
     """Return in what `lines`, of a run of the suite with the digest `suite`, differ from the last results here."""
     known = [(line, earlier[key]) for line in lines if (key := (line["id"], line["environment"])) in earlier]
-    changed = [(line, before) for line, before in known if cell(before.line) != cell(line)]
+    changed = [(line, before) for line, before in known if _outcome(before.line) != _outcome(line)]
     newest = max(before.finished_at for _, before in known)
     heading = f"\nsince the last results here (the newest of {newest}): {_cases(len(changed))} changed"
     if len(known) < len(lines):
@@ -99,6 +100,10 @@ def changes(lines: Sequence[Line], earlier: Mapping[tuple[str, str], Earlier], s
     ]
     more = [Text(f"  and {len(changed) - CHANGES_SHOWN} more")] if len(changed) > CHANGES_SHOWN else []
     return Group(Text(heading), *shown, *more)
+
+
+def _outcome(line: Line) -> tuple[Outcome, str]:
+    return outcome_of(line), word(line)
 
 
 def _cases(count: int) -> str:
