@@ -33,6 +33,7 @@ SUBCOMMANDS = Subcommands(
         "explain": "conformance.cli.explain:explain_command",
         "cite": "conformance.cli.cite:cite_command",
         "repro": "conformance.cli.repro:repro_command",
+        "report": "conformance.cli.report:report_command",
         "diff": "conformance.cli.diff:diff_command",
         "merge": "conformance.cli.merge:merge_command",
         "baseline": "conformance.cli.baseline:baseline_command",

@@ -104,10 +104,10 @@ def _markdown(block: Block) -> str:
     if isinstance(block, Fields):
         return "".join(f"{_bullet(name)} {escaped(name.strip())}: {escaped(value)}\n" for name, value in block.rows)
     if isinstance(block, Verbatim):
-        return f"{escaped(block.name)}:\n\n{_fenced(printable(block.text), 'text')}"
+        return f"{escaped(block.name)}:\n\n{fenced(printable(block.text), 'text')}"
     if isinstance(block, Script):
-        fenced = _fenced(block.text.removesuffix("\n"), block.language)
-        return f"<details><summary>{block.name}</summary>\n\n{fenced}\n</details>\n"
+        program = fenced(block.text.removesuffix("\n"), block.language)
+        return f"<details><summary>{block.name}</summary>\n\n{program}\n</details>\n"
     header, *rows = (
         "| " + " | ".join(escaped(value).replace("|", "\\|") for value in row) + " |\n"
         for row in (block.header, *block.rows)
@@ -115,7 +115,8 @@ def _markdown(block: Block) -> str:
     return "".join([header, "|" + " --- |" * len(block.header) + "\n", *rows])
 
 
-def _fenced(text: str, language: str) -> str:
+def fenced(text: str, language: str) -> str:
+    """Return `text`, which is printable, as a block of code that nothing in it ends."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}\n"
 
@@ -136,7 +137,7 @@ def escaped(text: str) -> str:
 
 def code(text: str) -> str:
     """Return one line of Markdown that shows `text` as code."""
-    line = printable(text).replace("\n", " ")
+    line = printable(text).replace("\n", " ") or " "
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"

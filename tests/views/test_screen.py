@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,18 +29,19 @@ EVERY_KIND = [
 ]
 
 
-def shown(lines: list[Line], width: int = 200, **told: object) -> str:
+def shown(
+    lines: list[Line], width: int = 200, *, findings: Sequence[str] = (), cut_short: str = "", exit_code: int = 0
+) -> str:
     routes = list(dict.fromkeys(line["route"] for line in lines))
-    whole = {"findings": (), "cut_short": "", "exit_code": 0, **told}
-    return text_of(Told(HeldResults(lines, routes), **whole), width)  # type: ignore[arg-type]
+    return text_of(Told(HeldResults(lines, routes), findings, cut_short, exit_code), width)
 
 
 def text_of(told: Told, width: int) -> str:
     return "".join(f"{row.plain}\n" for row in screen(told, width))
 
 
-def told(path: Path, lines: list[Line], **footer: list[int]) -> str:
-    content = [header_of(lines), *lines, footer_of(lines, **footer)]
+def told(path: Path, lines: list[Line], incomplete: Sequence[int] = ()) -> str:
+    content = [header_of(lines), *lines, footer_of(lines, incomplete=incomplete)]
     with index_report(write_lines(path / "r.jsonl", *content)) as report:
         return text_of(told_of(report), 200)
 
@@ -65,18 +66,20 @@ def test_what_is_wrong_comes_before_the_grid_and_the_counts_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "more", "sentence"),
+    ("results", "findings", "exit_code", "sentence"),
     [
-        (["pass", "deviates"], {}, "2 results, all as documented"),
-        (["pass"], {"exit_code": 3}, "a required shell is missing in 1 result"),
-        (["pass"], {"exit_code": 1, "findings": ["a"]}, "1 finding in 1 result"),
-        (["fail", "pass"], {"exit_code": 1}, "1 fail in 2 results"),
-        (["error", "fail"], {"exit_code": 3}, "1 error, 1 fail in 2 results"),
+        (["pass", "deviates"], [], 0, "2 results, all as documented"),
+        (["pass"], [], 3, "a required shell is missing, in 1 result"),
+        (["pass"], ["a"], 1, "1 finding, in 1 result"),
+        (["fail", "pass"], [], 1, "1 fail, in 2 results"),
+        (["error", "fail"], [], 3, "1 error, 1 fail, in 2 results"),
     ],
 )
-def test_the_first_line_says_what_it_comes_to(results: list[str], more: dict[str, object], sentence: str) -> None:
+def test_the_first_line_says_what_it_comes_to(
+    results: list[str], findings: list[str], exit_code: int, sentence: str
+) -> None:
     lines = [result_of(f"a/{number}/r", result) for number, result in enumerate(results)]
-    assert shown(lines, **more).split("\n", 1)[0] == sentence
+    assert shown(lines, findings=findings, exit_code=exit_code).split("\n", 1)[0] == sentence
 
 
 def test_provisional_failures_fail_nothing_and_are_told(tmp_path: Path) -> None:
