@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
@@ -84,6 +85,8 @@ class ReportFile:
 
     def bytes_at(self, offset: int, size: int) -> bytes:
         """Return a line as it stands in the file."""
+        if sys.platform != "win32":  # the buffer would be filled anew for each line that stands elsewhere
+            return os.pread(self._stream.fileno(), size, offset)
         self._stream.seek(offset)
         return self._stream.read(size)
 
