@@ -108,6 +108,7 @@ def _header(fixtures: Sequence[str], routes: Sequence[str], shard: tuple[int, in
         "routes": [
             {
                 "id": route,
+                "aliases": [],
                 "kind": "one-shot",
                 "dialects": ["bash"],
                 "argv": ["bash", "-c", "{{body}}"],
@@ -117,7 +118,10 @@ def _header(fixtures: Sequence[str], routes: Sequence[str], shard: tuple[int, in
             }
             for route in routes
         ],
-        "fixtures": [{"id": id_, "summary": "s", "source": "https://example.org", "steps": steps} for id_ in fixtures],
+        "fixtures": [
+            {"id": id_, "aliases": [], "summary": "s", "source": "https://example.org", "steps": steps}
+            for id_ in fixtures
+        ],
         "cases": cases,
     }
 

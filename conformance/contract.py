@@ -6,13 +6,14 @@ import errno
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from conformance.baseline.place import REPORT, in_baseline, mending
 from conformance.condition import Facts
 from conformance.diagnosis import status_discrepancy, stream_discrepancy
-from conformance.model import Case, Deviation, EnvironmentKey, Expectation, ObservedPattern, Started, Step
+from conformance.documented import agreed_subjects, named_subjects, pattern_departs
+from conformance.model import Case, Deviation, EnvironmentKey, Expectation, Happens, ObservedPattern, Started, Step
 from conformance.observation import Basis, CapturedStream, Discrepancy, Observation, Result, ResultKind, StepObservation
-from conformance.payload import EMPTY, Payload, sha256
+from conformance.payload import Payload, sha256
 from conformance.precedence import deviation_for
-from conformance.shapes import ANYTHING, beginning, documented_sha256
 from conformance.status import FailedToStart, satisfies
 
 _SHELLS_OF_DIALECT = {
@@ -55,30 +56,8 @@ def _was_seen(expectation: Expectation, case: Case, facts: Facts) -> bool:
 
 
 def departs(deviation: Deviation, started: Started, expectation: Expectation) -> bool:
-    """Tell whether what `deviation` documents differs from what the contract asks for at all.
-
-    What may be anything differs where nothing else is documented to do so; beside a status it only goes with that.
-    """
-    observed = deviation.observed
-    untold = ANYTHING in (observed.stdout, observed.stderr, observed.received)
-    if untold and observed.status is None and observed.started is None:
-        return True
-    if observed.status is not None and not satisfies(expectation.status, observed.status):
-        return True
-    if observed.started is not None and observed.started is not started:
-        return True
-    return _stream_departs(observed.stdout, expectation.stdout, expectation.stderr) or _stream_departs(
-        observed.stderr, expectation.stderr, expectation.stdout
-    )
-
-
-def _stream_departs(pattern: Payload | str | None, expected: Payload | None, other: Payload | None) -> bool:
-    if pattern is None or pattern == ANYTHING or expected is None:
-        return False
-    start = beginning(pattern)
-    if start is not None:
-        return expected.slice(0, len(start)) != start
-    return documented_sha256(pattern, expected, other or EMPTY) != sha256(expected)
+    """Tell whether what `deviation` documents differs from what the contract asks for at all."""
+    return any(pattern_departs(pattern, started, expectation) for pattern in deviation.observed)
 
 
 def discrepancies(case: Case, step: Step, expectation: Expectation, observed: StepObservation) -> list[Discrepancy]:
@@ -148,6 +127,11 @@ class _Departure:
     place: str
     """Which step of several it is, or nothing."""
 
+    @property
+    def subjects(self) -> set[str]:
+        """That in which it did."""
+        return {discrepancy.subject for discrepancy in self.discrepancies}
+
 
 def judge(case: Case, terms: Terms, observation: Observation, environment: EnvironmentKey) -> Result:
     """Return the result of `case`, with its reason: that of the steps that differ, or of the last.
@@ -184,12 +168,16 @@ def _departures(case: Case, terms: Terms, observation: Observation) -> Iterator[
             yield _Departure(expectation, observed, tuple(found), place)
 
 
+CONTAMINATED = "contaminated by "
+"""How the reason of a failure begins that does not come in a new session."""
+
+
 def contaminated(result: Result, by: str) -> Result:
     """Return the failure that `result` is, which does not come in a session that the case `by` has not used."""
     return replace(
         result,
         kind=ResultKind.FAIL,
-        reason=f"contaminated by {by}: in a new session it comes out as it is documented, but not after that\n"
+        reason=f"{CONTAMINATED}{by}: in a new session it comes out as it is documented, but not after that\n"
         f"{result.reason}",
     )
 
@@ -205,13 +193,22 @@ def _verdict(terms: Terms, observation: Observation, departures: list[_Departure
     statements = "\n".join(
         departure.place + discrepancy.statement for departure in departures for discrepancy in departure.discrepancies
     )
-    if deviation is not None:
-        return _against_deviation(deviation, f"{status} and every {_UNITS[observation.basis]}", statements, departures)
     expectation = departures[0].expectation if departures else terms.expectations[-1]
     rule = f"{expectation.reason} ({expectation.url})"
+    sometimes = deviation is not None and deviation.happens is Happens.SOMETIMES
+    if deviation is not None and (departures or not sometimes):
+        return _against_deviation(deviation, f"{status} and every {_UNITS[observation.basis]}", statements, departures)
     if departures:
         return ResultKind.FAIL, f"{statements}\nRule: {rule}"
-    return ResultKind.PASS, f"{status}, and every {_UNITS[observation.basis]}, as expected: {rule}"
+    flaky = f"\n{_known_as_flaky(deviation)}" if deviation is not None else ""
+    return ResultKind.PASS, f"{status}, and every {_UNITS[observation.basis]}, as expected: {rule}{flaky}"
+
+
+def _known_as_flaky(deviation: Deviation) -> str:
+    return (
+        f"It is known to be flaky, as documented at {deviation.origin} ({deviation.reason}; {deviation.url}): "
+        f"{pattern_text(deviation)}."
+    )
 
 
 _UNITS = {Basis.BYTES: "byte", Basis.TEXT: "character (of the text that the system hands on)"}
@@ -222,71 +219,46 @@ def _against_deviation(
 ) -> tuple[ResultKind, str]:
     documented = f"the deviation documented at {deviation.origin} ({deviation.reason}; {deviation.url})"
     if not departures:
-        return ResultKind.FIXED, (
-            f"{kept} came as the contract has it, so {documented} no longer happens here. "
-            "Delete it, or take this case out with `except`."
-        )
-    agreed = [_agreed(deviation, departure) for departure in departures]
-    if all(
-        subjects >= {discrepancy.subject for discrepancy in departure.discrepancies}
-        for subjects, departure in zip(agreed, departures, strict=True)
-    ) and any(subjects >= _named(deviation.observed) for subjects in agreed):
+        remedy = "Delete it, or take this case out with `except`."
+        if in_baseline(deviation):
+            remedy = f"{mending(deviation, REPORT)} takes this case out."
+        return ResultKind.FIXED, f"{kept} came as the contract has it, so {documented} no longer happens here. {remedy}"
+    if any(_documents(pattern, departures) for pattern in deviation.observed):
         return ResultKind.DEVIATES, f"{statements}\nThis is {documented}."
     return (
         ResultKind.FAIL,
-        f"{statements}\nThis is not what {documented} says: it documents {pattern_text(deviation)}.",
+        f"{statements}\nThis is not what {documented} says: it documents {pattern_text(deviation)}."
+        + (f" {mending(deviation, REPORT)} documents what came." if in_baseline(deviation) else ""),
     )
 
 
-def _named(pattern: ObservedPattern) -> set[str]:
-    """Return the subjects of which `pattern` says something."""
-    named = {
-        "status": pattern.status,
-        "stdout": pattern.stdout,
-        "stderr": pattern.stderr,
-        "started": pattern.started,
-        "stdin": pattern.received,
-    }
-    return {subject for subject, value in named.items() if value is not None}
-
-
-def _agreed(deviation: Deviation, departure: _Departure) -> set[str]:
-    """Return the subjects in which a step came out as `deviation` documents it."""
-    pattern, expectation, observed = deviation.observed, departure.expectation, departure.observed
-    subjects = {discrepancy.subject for discrepancy in departure.discrepancies}
-    agreed = {
-        "status": pattern.status is not None and satisfies(pattern.status, observed.status),
-        "stdout": _stream_as_documented(pattern.stdout, observed.stdout, expectation.stdout, expectation.stderr),
-        "stderr": _stream_as_documented(pattern.stderr, observed.stderr, expectation.stderr, expectation.stdout),
-        "started": pattern.started is not None and (pattern.started is Started.YES) == bool(observed.witness.marks),
-        "stdin": pattern.started is Started.NO or (pattern.received is not None and "stdin" in subjects),
-    }
-    return {subject for subject, agrees in agreed.items() if agrees}
-
-
-def _stream_as_documented(
-    pattern: Payload | str | None, captured: CapturedStream, expected: Payload | None, other: Payload | None
-) -> bool:
-    if pattern is None:
-        return False
-    start = beginning(pattern)
-    if start is not None:
-        return captured.head.startswith(start)
-    return pattern == ANYTHING or captured.sha256 == documented_sha256(pattern, expected or EMPTY, other or EMPTY)
+def _documents(pattern: ObservedPattern, departures: list[_Departure]) -> bool:
+    agreed = [
+        agreed_subjects(pattern, departure.expectation, departure.observed, departure.subjects)
+        for departure in departures
+    ]
+    return all(subjects >= departure.subjects for subjects, departure in zip(agreed, departures, strict=True)) and any(
+        subjects >= named_subjects(pattern) for subjects in agreed
+    )
 
 
 def pattern_text(deviation: Deviation) -> str:
     """Return what `deviation` documents in a few words; what is not named is as the contract has it."""
-    observed = deviation.observed
-    parts = [str(observed.status)] if observed.status is not None else []
+    if deviation.happens is Happens.ALWAYS:
+        return _pattern_text(deviation.observed[0])
+    return f"sometimes {'; or '.join(map(_pattern_text, deviation.observed))}"
+
+
+def _pattern_text(pattern: ObservedPattern) -> str:
+    parts = [str(pattern.status)] if pattern.status is not None else []
     parts += [
         f"{name} {value if isinstance(value, str) else value.describe()}"
-        for name, value in (("stdout", observed.stdout), ("stderr", observed.stderr))
+        for name, value in (("stdout", pattern.stdout), ("stderr", pattern.stderr))
         if value is not None
     ]
-    if observed.started is not None:
-        parts.append(f"started = {observed.started}")
-    if observed.received is not None:
+    if pattern.started is not None:
+        parts.append(f"started = {pattern.started}")
+    if pattern.received is not None:
         parts.append("another standard input")
     return ", ".join(parts)
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from conformance.condition import Condition
-from conformance.model import MARKER_SESSION, SESSION, Deviation, Expectation, Fixture, Route, Step
+from conformance.model import MARKER_SESSION, SESSION, Deviation, Expectation, Fixture, ObservedPattern, Route, Step
 from conformance.payload import Literal, Payload
 from conformance.status import status_to_json
 
@@ -21,6 +21,7 @@ def describe_fixture(fixture: Fixture, dialects: tuple[str, ...]) -> dict[str, A
         "fixture": fixture.id,
         "summary": fixture.summary,
         "source": fixture.source,
+        **({"aliases": list(fixture.aliases)} if fixture.aliases else {}),
         **({"reports": list(fixture.reports)} if fixture.reports else {}),
         "defined_at": str(fixture.origin),
         "started": fixture.started + (f": {fixture.unprovable_because}" if fixture.unprovable_because else ""),
@@ -73,6 +74,7 @@ def describe_route(route: Route) -> dict[str, Any]:
     """Return how `route` launches a body: its templates, not what they were rendered to."""
     return {
         "id": route.id,
+        **({"aliases": list(route.aliases)} if route.aliases else {}),
         "kind": route.kind,
         "argv": list(route.argv),
         **({"stdin": route.stdin} if route.stdin is not None else {}),
@@ -91,20 +93,24 @@ def describe_route(route: Route) -> dict[str, Any]:
 
 def describe_deviation(deviation: Deviation) -> dict[str, Any]:
     """Return what `deviation` documents, when, and why."""
-    observed = deviation.observed
     return {
-        "observed": {
-            **({"status": status_to_json(observed.status)} if observed.status is not None else {}),
-            **{
-                name: value if isinstance(value, str) else value.describe()
-                for name, value in (("stdout", observed.stdout), ("stderr", observed.stderr))
-                if value is not None
-            },
-            **({"started": str(observed.started)} if observed.started is not None else {}),
-            **({"received": observed.received} if observed.received is not None else {}),
-        },
+        "happens": str(deviation.happens),
+        "observed": [_describe_pattern(pattern) for pattern in deviation.observed],
         "when": describe_condition(deviation.condition),
         "reason": deviation.reason,
         "url": deviation.url,
         "defined_at": str(deviation.origin),
+    }
+
+
+def _describe_pattern(pattern: ObservedPattern) -> dict[str, Any]:
+    return {
+        **({"status": status_to_json(pattern.status)} if pattern.status is not None else {}),
+        **{
+            name: value if isinstance(value, str) else value.describe()
+            for name, value in (("stdout", pattern.stdout), ("stderr", pattern.stderr))
+            if value is not None
+        },
+        **({"started": str(pattern.started)} if pattern.started is not None else {}),
+        **({"received": pattern.received} if pattern.received is not None else {}),
     }

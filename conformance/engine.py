@@ -13,7 +13,7 @@ from conformance.errors import CatalogError, HarnessError, InexpressibleError, U
 from conformance.lending import Lender
 from conformance.model import MARKER_SESSION, SESSION, Case, Deadline, EnvironmentKey, Expectation, Route, Seconds, Step
 from conformance.observation import Observation, Result, ResultKind, StepObservation
-from conformance.precedence import expectation_for
+from conformance.precedence import expectations_of
 from conformance.process import CancelledError
 from conformance.routes import Executor
 from conformance.routes.expressible import why_skipped
@@ -135,12 +135,8 @@ def terms_of(catalog: Catalog, case: Case, key: EnvironmentKey) -> Terms:
     Raises CatalogError where two expectations or deviations tie.
     """
     facts = facts_of(case, key)
-    expectations = []
-    for step in case.fixture.steps:
-        expectation = expectation_for(step.expectations, facts)
-        assert expectation is not None, "the catalogue checks that every kind of case is covered"
-        expectations.append(expectation)
-    return terms_for(case, expectations, [d for d in catalog.deviations if covers(d, case)], facts)
+    covering = [deviation for deviation in catalog.deviations if covers(deviation, case)]
+    return terms_for(case, expectations_of(case, facts), covering, facts)
 
 
 @contextmanager

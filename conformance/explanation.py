@@ -24,7 +24,7 @@ from conformance.description import (
 )
 from conformance.engine import terms_of
 from conformance.errors import CatalogError, HarnessError
-from conformance.model import ADAPTER, ONE_SHOT, Case, Deviation, Expectation, Route, Started, Step
+from conformance.model import ADAPTER, ONE_SHOT, Case, Deviation, Expectation, Happens, Route, Started, Step
 from conformance.observation import Result, ResultKind
 from conformance.payload import Payload, sha256
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
@@ -60,7 +60,7 @@ def explain(
         **_machine(case, runner),
         "dialect": case.dialect,
         **_fixture(case),
-        "route": describe_route(case.route),
+        "route": _public(describe_route(case.route)),
         "launches": [_launch(record, case.route) for record in _last_of_each_step(records, result)],
         "steps": [
             {
@@ -89,6 +89,15 @@ def _fixture(case: Case) -> dict[str, Any]:
         del step["expectations"]  # they are the rules
         step["body"] = step["body"][case.dialect]
     return {"fixture": described}
+
+
+def _public(value: Any) -> Any:
+    """Return `value` with the names of private folders taken out of its texts."""
+    if isinstance(value, str):
+        return public_path(value)
+    if isinstance(value, dict):
+        return {name: _public(item) for name, item in value.items()}
+    return [_public(item) for item in value] if isinstance(value, list) else value
 
 
 def _last_of_each_step(records: Sequence[LaunchRecord], result: Result) -> Iterator[LaunchRecord]:
@@ -215,6 +224,11 @@ def _deviation(terms: Terms, result: Result) -> dict[str, Any] | None:
         ResultKind.FIXED: "it did not happen: the contract was kept",
         ResultKind.FAIL: "something else happened",
     }
+    if terms.deviation.happens is Happens.SOMETIMES:
+        happened |= {
+            ResultKind.PASS: "not this time: the contract was kept, as it sometimes is",
+            ResultKind.DEVIATES: "one of these happened this time",
+        }
     return {
         **describe_deviation(terms.deviation),
         "happened": happened.get(result.kind, "nothing can be said of it, since the case was not run"),

@@ -96,6 +96,8 @@ class Fixture:
     origin: Origin
     reports: tuple[str, ...] = ()
     """Addresses of public reports of the fault that the fixture shows."""
+    aliases: tuple[str, ...] = ()
+    """The ids that it had before."""
 
     @property
     def needs_session(self) -> bool:
@@ -183,6 +185,8 @@ class Route:
     """The programs beside shells that it starts by name (`{{node}}`)."""
     systems: tuple[str, ...] = ()
     """The systems that must have been installed for it (`{{system:NAME}}`)."""
+    aliases: tuple[str, ...] = ()
+    """The ids that it had before."""
 
     def takes(self, fixture: Fixture) -> bool:
         """Tell whether the route has a dialect of `fixture`, and may be a session where that needs one."""
@@ -191,7 +195,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPattern:
-    """The observation that a deviation documents. What is None must be as the contract has it."""
+    """An observation that a deviation documents. What is None must be as the contract has it."""
 
     status: ExitStatus | None
     stdout: Payload | str | None
@@ -202,6 +206,13 @@ class ObservedPattern:
     """`anything`: standard input did not reach the hook as the contract has it, and what did is not told."""
 
 
+class Happens(StrEnum):
+    """How often a documented departure happens: in every run, or in some while the contract is kept in others."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+
+
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """A known departure from the contract, with exactly what is observed instead, a reason and a URL."""
@@ -209,11 +220,13 @@ class Deviation:
     routes: tuple[str, ...]
     fixtures: tuple[str, ...]
     exceptions: tuple[str, ...]
-    observed: ObservedPattern
+    observed: tuple[ObservedPattern, ...]
+    """What is observed: one pattern or, where it happens sometimes, one or more, of which one holds each time."""
     condition: Condition
     reason: str
     url: str
     origin: Origin
+    happens: Happens = Happens.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +256,8 @@ class Matrix:
     deviations: tuple[Deviation, ...]
     origin: Origin
     agreements: tuple[Agreement, ...] = ()
+    baseline: tuple[Deviation, ...] = ()
+    """What its user documents in a file beside it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from conformance.condition import Facts
 from conformance.errors import CatalogError
-from conformance.model import Deviation, Expectation
+from conformance.model import Case, Deviation, Expectation
 
 Statement = TypeVar("Statement", Expectation, Deviation)
 
@@ -21,20 +21,31 @@ def expectation_for(expectations: Iterable[Expectation], facts: Facts) -> Expect
     return _most_specific(matching, lambda expectation: (expectation.condition.keys,))
 
 
+def expectations_of(case: Case, facts: Facts) -> tuple[Expectation, ...]:
+    """Return what is expected of each step of `case`.
+
+    Raises CatalogError where two expectations tie.
+    """
+    found = []
+    for step in case.fixture.steps:
+        expectation = expectation_for(step.expectations, facts)
+        assert expectation is not None, "the catalogue checks that every kind of case is covered"
+        found.append(expectation)
+    return tuple(found)
+
+
 def deviation_for(deviations: Iterable[Deviation], fixture_id: str, route_id: str, facts: Facts) -> Deviation | None:
     """Return the most specific of `deviations`, which all apply to the case: an exact id beats a glob.
 
     Raises CatalogError that names both where two are equally specific.
     """
     matching = [deviation for deviation in deviations if deviation.condition.matches(facts)]
-    return _most_specific(
-        matching,
-        lambda deviation: (
-            fixture_id in deviation.fixtures,
-            route_id in deviation.routes,
-            deviation.condition.keys,
-        ),
-    )
+    return _most_specific(matching, lambda deviation: rank_of(deviation, fixture_id, route_id))
+
+
+def rank_of(deviation: Deviation, fixture_id: str, route_id: str) -> tuple[bool, bool, int]:
+    """Return how specific `deviation` is for a case that it covers; the highest holds."""
+    return fixture_id in deviation.fixtures, route_id in deviation.routes, deviation.condition.keys
 
 
 def _most_specific(statements: list[Statement], rank: Callable[[Statement], tuple[Any, ...]]) -> Statement | None:

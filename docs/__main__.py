@@ -1,8 +1,9 @@
-"""Write a page that is made from data to standard output.
+"""Write a page that is made from data to standard output, or add the cases that are new to the list of released ones.
 
 conformance run full sessions --report full.jsonl
 python3 -m docs routes full.jsonl > docs/routes.md
 python3 -m docs coverage > docs/coverage.md
+python3 -m docs released-cases tests/data/released-cases.txt
 """
 
 from __future__ import annotations
@@ -10,19 +11,26 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from conformance.catalog import load_catalog
+from conformance.catalog import load_catalog, matrix_names
 from conformance.errors import ConformanceError, UsageError
 from conformance.report.reader import read_report
 from docs.coverage_page import coverage_page
+from docs.released_cases import released_page
 from docs.routes_page import Seen, routes_page
 
 MATRICES = ("full", "sessions")
 
 
 def page(arguments: list[str]) -> str:
-    """Return the page that `arguments` ask for; raises UsageError for others, and for a report of another suite."""
+    """Return the page that `arguments` ask for; raises UsageError for others, and for a report of another suite.
+
+    The list of released cases is written into its file at once: as the output's file it would be empty when it is read.
+    """
     catalog = load_catalog(MATRICES)
     match arguments:
+        case ["released-cases", path]:
+            _add_released_cases(Path(path))
+            return ""
         case ["coverage"]:
             return coverage_page(catalog)
         case ["routes", path]:
@@ -34,7 +42,19 @@ def page(arguments: list[str]) -> str:
             return routes_page(
                 catalog, {line["id"]: Seen(line["environment"], line["result"]) for line in report.results}
             )
-    raise UsageError("say `python3 -m docs coverage`, or `python3 -m docs routes REPORT`")
+    raise UsageError(
+        "say `python3 -m docs coverage`, `python3 -m docs routes REPORT`, or `python3 -m docs released-cases FILE`"
+    )
+
+
+def _add_released_cases(path: Path) -> None:
+    try:
+        text = released_page(path.read_text(encoding="utf-8"), load_catalog(matrix_names()))
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be read or written: {error.strerror}. Give tests/data/released-cases.txt."
+        ) from error
 
 
 def main() -> int:

@@ -56,7 +56,7 @@ class Loss:
     @property
     def arrives(self) -> str:
         """The status that the contract asks for and the one that arrives, or which bytes differ."""
-        observed, wanted = self.deviation.observed, self.expectation.status
+        observed, wanted = self.deviation.observed[0], self.expectation.status
         if self._other_status is not None:
             return f"{_short(wanted)} → {_short(self._other_status)}"
         if observed.started is Started.YES:
@@ -76,7 +76,7 @@ class Loss:
 
     @property
     def _other_status(self) -> ExitStatus | None:
-        status = self.deviation.observed.status
+        status = self.deviation.observed[0].status
         return None if status is None or satisfies(self.expectation.status, status) else status
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from conftest import REPORT_ENVIRONMENT
 
 from conformance.observation import SAYS_NOTHING
 from conformance.report.codec import FORMAT
+from conformance.report.findings import exit_code
 
 Line = Mapping[str, Any]
 
@@ -19,7 +20,13 @@ TIME = "2026-01-31T12:00:00+00:00"
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 NO_STREAM = {"bytes": 0, "sha256": EMPTY_SHA256, "head": "", "tail": "", "difference": None}
 LOCAL_BASH = "linux-x86_64/bash-5.2.15/local"
-DEVIATION = {"origin": "m.toml:3", "reason": "it is so", "url": "https://example.org/deviation"}
+DEVIATION = {
+    "origin": "m.toml:3",
+    "happens": "always",
+    "reason": "it is so",
+    "url": "https://example.org/deviation",
+    "anything": [],
+}
 
 
 def exited(code: int) -> dict[str, Any]:
@@ -91,6 +98,7 @@ def header_of(
         "routes": [
             {
                 "id": route.partition("+")[0],
+                "aliases": [],
                 "kind": "one-shot",
                 "dialects": ["bash", "sh"],
                 "argv": ["bash", "-c", "{{body}}"],
@@ -103,6 +111,7 @@ def header_of(
         "fixtures": [
             {
                 "id": fixture,
+                "aliases": [],
                 "summary": f"what {fixture} is",
                 "source": "https://example.org/fixture",
                 "steps": [{"bodies": {"sh": "exit 0"}, "stdin": "0 bytes"}],
@@ -113,14 +122,14 @@ def header_of(
     }
 
 
-def footer_of(lines: Iterable[Line], *, findings: Sequence[str] = (), incomplete: Sequence[int] = ()) -> Line:
-    results = Counter({(line["id"], line["environment"]): line["result"] for line in lines}.values())
+def footer_of(lines: Sequence[Line], *, findings: Sequence[str] = (), incomplete: Sequence[int] = ()) -> Line:
+    last = {(line["id"], line["environment"]): line for line in lines}.values()
     return {
         "kind": "footer",
-        "results": dict(sorted(results.items())),
+        "results": dict(sorted(Counter(line["result"] for line in last).items())),
         "findings": list(findings),
         "incomplete": list(incomplete),
-        "exit_code": 3 if results["error"] else 1 if results["fail"] or findings else 0,
+        "exit_code": 3 if incomplete else exit_code(list(last), findings, []),
         "finished_at": TIME,
     }
 

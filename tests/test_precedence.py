@@ -39,7 +39,7 @@ def expectation(line: int, **when: str) -> Expectation:
 
 
 def deviation(line: int, routes: tuple[str, ...], fixtures: tuple[str, ...], **when: str) -> Deviation:
-    observed = ObservedPattern(Exited(1), None, None, None)
+    observed = (ObservedPattern(Exited(1), None, None, None),)
     return Deviation(routes, fixtures, (), observed, Condition(**when), "", "", Origin("core.toml", line))
 
 

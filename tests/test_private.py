@@ -127,6 +127,8 @@ def _strings(value: Any) -> Iterator[str]:
         [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--matrix", "matrix.toml"],
         [*COMMAND, "explain", "exit-codes/exit-7/leaves-things", "--route", "{home}/project/matrix.toml", "--json"],
         [*COMMAND, "explain", "exit-codes/exit-7/other-shell", "--matrix", "matrix.toml", "--markdown"],
+        [*COMMAND, "verify", "exit-codes/exit-7/", "--matrix", "matrix.toml", "-n", "1"],
+        [*COMMAND, "verify", "exit-codes/exit-7/", "--matrix", "matrix.toml", "-n", "1", "--json"],
         [*COMMAND, "--help"],
         [*COMMAND, "run", "{home}/no-such-matrix.toml"],
         [*COMMAND, "run", "{home}/project/matrix.toml", "--report", "{home}/report.jsonl", "--fail-fast"],

@@ -142,7 +142,7 @@ def rows_for(case: Case) -> list[tuple[str, Text, Text, ExitStatus]]:
 def stated(case: Case) -> ExitStatus:
     """Return the status that the catalogue states for `case`: what is documented, or else what is expected."""
     terms = terms_of(full(), case, MEASURED_ON)
-    documented = terms.deviation.observed.status if terms.deviation is not None else None
+    documented = terms.deviation.observed[0].status if terms.deviation is not None else None
     return documented or terms.expectations[-1].status
 
 

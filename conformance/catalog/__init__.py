@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, partial
 from pathlib import Path
 
+from conformance.baseline.place import SUFFIX, in_baseline, mending, route_file_of
+from conformance.catalog.baselines import baseline_file, read_baseline
 from conformance.catalog.fixtures import read_fixtures
+from conformance.catalog.former_ids import FormerIds, check_aliases
 from conformance.catalog.matrices import read_matrix
 from conformance.errors import CatalogError, UsageError
 from conformance.model import Agreement, Case, Deviation, Fixture, Matrix, Route
@@ -34,8 +37,8 @@ class Catalog:
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
-        """The deviations of all matrices."""
-        return tuple(deviation for matrix in self.matrices for deviation in matrix.deviations)
+        """The deviations of all matrices, and of the baselines beside them."""
+        return tuple(deviation for matrix in self.matrices for deviation in (*matrix.deviations, *matrix.baseline))
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:
@@ -46,6 +49,11 @@ class Catalog:
     def required(self) -> frozenset[str]:
         """The shells without which a run of these matrices proves nothing."""
         return frozenset(shell for matrix in self.matrices for shell in matrix.required)
+
+    @cached_property
+    def former_ids(self) -> FormerIds:
+        """What leads from former ids to today's."""
+        return FormerIds.of(self.fixtures, self.routes)
 
     def cases(self) -> tuple[Case, ...]:
         """Return every case, sorted by id."""
@@ -89,18 +97,34 @@ def load_catalog(
 ) -> Catalog:
     """Load all fixtures, the matrices called `matrices` (shipped names or paths) and the users' `route_files`.
 
+    A file of a user's brings its baseline with it.
     Raises UsageError for an unknown matrix, CatalogError for a broken file.
+    """
+    catalog = read_catalog(matrices, route_files, fixture_folder)
+    check_catalog(catalog)
+    return catalog
+
+
+def read_catalog(
+    matrices: Sequence[str], route_files: Sequence[Path] = (), fixture_folder: Path | None = None
+) -> Catalog:
+    """Load as `load_catalog` does, but for what `check_catalog` finds wrong.
+
+    Raises UsageError for an unknown matrix, CatalogError for a file that cannot be read.
     """
     folder = fixture_folder or data_folder("fixtures")
     loaded = _load_matrices([*(matrix_path(name) for name in matrices), *route_files])
-    files = [*sorted(folder.glob("*.toml")), *loaded]
-    catalog = Catalog(read_fixtures(folder), tuple(loaded.values()), _digest(files, loaded.values()))
-    _check(catalog)
-    return catalog
+    baselines = [path for path in map(baseline_file, loaded) if path is not None]
+    files = [*sorted(folder.glob("*.toml")), *loaded, *baselines]
+    return Catalog(read_fixtures(folder), tuple(loaded.values()), _digest(files, loaded.values()))
 
 
 def _load_matrices(paths: Sequence[Path]) -> dict[Path, Matrix]:
     """Load the matrices at `paths` and those that they extend, whose routes then meet the fixtures of both."""
+    for path in paths:
+        if path.name.endswith(SUFFIX):
+            shown = display_name(path)
+            raise UsageError(f"{shown}: is the baseline of {route_file_of(shown)}, and comes with it. Name that file.")
     loaded = {path: read_matrix(path, display_name(path)) for path in paths}
     for path, matrix in tuple(loaded.items()):
         if matrix.extends is not None:
@@ -111,7 +135,12 @@ def _load_matrices(paths: Sequence[Path]) -> dict[Path, Matrix]:
                     f"{matrix.origin}: {matrix.extends!r} extends {base.extends!r} itself. Name that one."
                 )
             loaded[base_path] = replace(base, fixtures=(*base.fixtures, *matrix.fixtures))
-    return loaded
+    return {path: replace(matrix, baseline=_baseline(path)) for path, matrix in loaded.items()}
+
+
+def _baseline(matrix: Path) -> tuple[Deviation, ...]:
+    path = baseline_file(matrix)
+    return () if path is None else read_baseline(path, display_name(path))
 
 
 def matrix_names() -> tuple[str, ...]:
@@ -153,9 +182,12 @@ def _digest(paths: Sequence[Path], matrices: Iterable[Matrix]) -> str:
     return digest.hexdigest()
 
 
-def _check(catalog: Catalog) -> None:
+def check_catalog(catalog: Catalog) -> None:
+    """Raise CatalogError where a pattern matches nothing, or two routes have one id."""
     _check_routes(catalog)
-    ids = [fixture.id for fixture in catalog.fixtures]
+    check_aliases(catalog.fixtures)
+    check_aliases(catalog.routes)
+    ids, routes = catalog.former_ids.fixtures, catalog.former_ids.routes
     for matrix in catalog.matrices:
         for glob in matrix.fixtures:
             _check_glob(glob, ids, f"{matrix.origin}: 'fixtures'", "fixture")
@@ -163,29 +195,31 @@ def _check(catalog: Catalog) -> None:
         for key, globs in (("fixtures", route.fixtures), ("except", route.exceptions)):
             for glob in globs:
                 _check_glob(glob, ids, f"{route.origin}: {key!r}", "fixture")
-    routes = [route.id for route in catalog.routes]
     statements: tuple[Deviation | Agreement, ...] = (*catalog.deviations, *catalog.agreements)
     for statement in statements:
+        remedy = ""
+        if isinstance(statement, Deviation) and in_baseline(statement):
+            remedy = f" {mending(statement)} takes it out."
         for glob in statement.routes:
-            _check_glob(glob, routes, f"{statement.origin}: 'routes'", "route")
+            _check_glob(glob, routes, f"{statement.origin}: 'routes'", "route", remedy)
         for glob in statement.fixtures:
-            _check_glob(glob, ids, f"{statement.origin}: 'fixtures'", "fixture")
+            _check_glob(glob, ids, f"{statement.origin}: 'fixtures'", "fixture", remedy)
         for glob in statement.exceptions:
-            _check_glob(glob, ids, f"{statement.origin}: 'except'", "fixture")
-    for deviation in catalog.deviations:
-        if next(_covered(deviation, catalog), None) is None:
+            _check_glob(glob, ids, f"{statement.origin}: 'except'", "fixture", remedy)
+        if isinstance(statement, Deviation) and next(covered(statement, catalog), None) is None:
             raise CatalogError(
-                f"{deviation.origin}: the deviation matches no case of the catalogue. Mend its patterns, or delete it."
+                f"{statement.origin}: the deviation matches no case of the catalogue."
+                f"{remedy or ' Mend its patterns, or delete it.'}"
             )
     for agreement in catalog.agreements:
-        if max(Counter(case.fixture.id for case in _covered(agreement, catalog)).values(), default=0) < 2:
+        if max(Counter(case.fixture.id for case in covered(agreement, catalog)).values(), default=0) < 2:
             raise CatalogError(
                 f"{agreement.origin}: no two routes of the agreement take the same one of its fixtures, so it compares "
                 "nothing. Mend its patterns, or delete it."
             )
 
 
-def _covered(statement: Deviation | Agreement, catalog: Catalog) -> Iterator[Case]:
+def covered(statement: Deviation | Agreement, catalog: Catalog) -> Iterator[Case]:
     """Yield what `statement` covers of the cases that any choice of fixtures makes; no matrix need choose them."""
     for route in catalog.routes:
         if matches(route.id, statement.routes):
@@ -204,6 +238,10 @@ def _check_routes(catalog: Catalog) -> None:
         first[route.id] = route
 
 
-def _check_glob(glob: str, ids: Iterable[str], place: str, what: str) -> None:
-    if not any(fnmatchcase(id_, glob) for id_ in ids):
-        raise CatalogError(f"{place}: {glob!r} matches no {what}. `conformance list {what}s` names them all.")
+def _check_glob(glob: str, ids: Mapping[str, str], place: str, what: str, remedy: str = "") -> None:
+    """Raise CatalogError for a glob that matches none of today's ids; `ids` leads to them from all that there were."""
+    if any(fnmatchcase(id_, glob) for id_ in ids.values()):
+        return
+    if glob in ids:
+        raise CatalogError(f"{place}: {glob!r} was renamed. Write {ids[glob]!r}.")
+    raise CatalogError(f"{place}: {glob!r} matches no {what}. `conformance list {what}s` names them all.{remedy}")

@@ -67,6 +67,7 @@ def _fixture(source: SourceFile, index: int, table: dict[str, Any], topic: str) 
         deadline=Seconds(float(table["deadline"])) if "deadline" in table else None,
         origin=origin,
         reports=tuple(table.get("reports", ())),
+        aliases=tuple(table.get("aliases", ())),
     )
     if not fixture.dialects:
         raise CatalogError(

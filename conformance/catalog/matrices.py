@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.catalog.routes import read_route
-from conformance.catalog.source import read_source
+from conformance.catalog.source import SourceFile, read_source
 from conformance.catalog.values import condition_in, status_in
 from conformance.errors import CatalogError
-from conformance.model import Agreement, Deviation, Matrix, ObservedPattern, Origin, Started
+from conformance.model import Agreement, Deviation, Happens, Matrix, ObservedPattern, Origin, Started
 from conformance.payload import Literal, Payload
 from conformance.shells import SHELL_NAMES
 
@@ -36,10 +36,7 @@ def read_matrix(path: Path, name: str) -> Matrix:
         required=tuple(source.data.get("required", ())),
         fixtures=tuple(source.data.get("fixtures", ())),
         routes=routes,
-        deviations=tuple(
-            _deviation(source.origin(("deviation", index)), table)
-            for index, table in enumerate(source.data.get("deviation", ()))
-        ),
+        deviations=deviations_in(source),
         origin=source.origin(("fixtures",)),
         agreements=tuple(
             _agreement(source.origin(("agreement", index)), table)
@@ -48,23 +45,49 @@ def read_matrix(path: Path, name: str) -> Matrix:
     )
 
 
-def _deviation(origin: Origin, table: dict[str, Any]) -> Deviation:
-    observed = table["observed"]
+def deviations_in(source: SourceFile) -> tuple[Deviation, ...]:
+    """Return what the `[[deviation]]` and `[[flaky]]` tables of `source` document, in the order of the file.
+
+    Raises CatalogError for what the schema cannot tell.
+    """
+    found = [
+        _deviation(source.origin((key, index)), table, happens)
+        for key, happens in TABLES.items()
+        for index, table in enumerate(source.data.get(key, ()))
+    ]
+    return tuple(sorted(found, key=lambda deviation: deviation.origin.line))
+
+
+TABLES = {"deviation": Happens.ALWAYS, "flaky": Happens.SOMETIMES}
+"""The tables that document departures, and how often these happen."""
+
+
+def _deviation(origin: Origin, table: dict[str, Any], happens: Happens) -> Deviation:
+    observed = table["observed"] if happens is Happens.SOMETIMES else [table["observed"]]
     return Deviation(
         routes=tuple(table["routes"]),
         fixtures=tuple(table["fixtures"]),
         exceptions=tuple(table.get("except", ())),
-        observed=ObservedPattern(
-            status=status_in(observed, origin),
-            stdout=_observed_stream(observed.get("stdout"), origin),
-            stderr=_observed_stream(observed.get("stderr"), origin),
-            started=Started(observed["started"]) if "started" in observed else None,
-            received=observed.get("received"),
-        ),
+        observed=tuple(observed_pattern(pattern, origin) for pattern in observed),
         condition=condition_in(table, origin),
         reason=table["reason"],
         url=table["url"],
         origin=origin,
+        happens=happens,
+    )
+
+
+def observed_pattern(table: dict[str, Any], origin: Origin) -> ObservedPattern:
+    """Return the observation that an `observed` table documents.
+
+    Raises CatalogError for what the schema cannot tell.
+    """
+    return ObservedPattern(
+        status=status_in(table, origin),
+        stdout=_observed_stream(table.get("stdout"), origin),
+        stderr=_observed_stream(table.get("stderr"), origin),
+        started=Started(table["started"]) if "started" in table else None,
+        received=table.get("received"),
     )
 
 

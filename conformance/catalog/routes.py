@@ -107,6 +107,7 @@ def _build_route(table: dict[str, Any], files: dict[str, str], origin: Origin, f
         systems=tuple(
             dict.fromkeys(placeholder.argument or "" for placeholder in found if placeholder.name == "system")
         ),
+        aliases=tuple(table.get("aliases", ())),
     )
 
 

@@ -21,7 +21,7 @@ from conformance.schema import validator
 _DECODE_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
-_TABLES = ("fixture", "step", "expect", "route", "deviation", "agreement")
+_TABLES = ("fixture", "step", "expect", "route", "deviation", "flaky", "agreement")
 """The arrays of tables, each of which holds its own kind."""
 
 
@@ -46,6 +46,16 @@ def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
 
     Raises CatalogError for a file that cannot be read, is not TOML, or does not fit the schema.
     """
+    source = parse_source(path, name)
+    check_source(source, file_kind)
+    return source
+
+
+def parse_source(path: Path, name: str) -> SourceFile:
+    """Read the TOML file at `path`, called `name` in messages.
+
+    Raises CatalogError for a file that cannot be read, or is not TOML.
+    """
     try:
         text = path.read_bytes().decode()
     except OSError as error:
@@ -66,13 +76,16 @@ def read_source(path: Path, name: str, file_kind: str) -> SourceFile:
         raise CatalogError(
             f"{name}:1: a number is too long, or arrays are nested too deeply, to be read: {error}. Cut it down."
         ) from error
-    source = SourceFile(name, data, table_lines(text))
-    misfit = max(validator("catalog", file_kind).iter_errors(data), key=relevance, default=None)
+    return SourceFile(name, data, table_lines(text))
+
+
+def check_source(source: SourceFile, file_kind: str) -> None:
+    """Raise CatalogError where `source` does not fit the schema of files of that kind."""
+    misfit = max(validator("catalog", file_kind).iter_errors(source.data), key=relevance, default=None)
     if misfit is not None:
         position = tuple(misfit.absolute_path)
         origin = source.origin((*position, *_unknown_keys(misfit)[:1]))
         raise CatalogError(f"{origin}: {_schema_message(misfit, position)}")
-    return source
 
 
 def _decode_message(name: str, text: str, message: str) -> str:

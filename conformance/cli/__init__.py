@@ -26,6 +26,7 @@ SUBCOMMANDS = Subcommands(
     {
         "run": "conformance.cli.run:run_command",
         "try": "conformance.cli.try_:try_command",
+        "verify": "conformance.cli.verify:verify_command",
         "agree": "conformance.cli.agree:agree_command",
         "fingerprint": "conformance.cli.fingerprint:fingerprint_command",
         "list": "conformance.cli.list_:list_command",
@@ -34,7 +35,9 @@ SUBCOMMANDS = Subcommands(
         "cite": "conformance.cli.cite:cite_command",
         "repro": "conformance.cli.repro:repro_command",
         "diff": "conformance.cli.diff:diff_command",
+        "report": "conformance.cli.report:report_command",
         "merge": "conformance.cli.merge:merge_command",
+        "baseline": "conformance.cli.baseline:baseline_command",
         "adapter": "conformance.cli.adapter:adapter_command",
         "init": "conformance.cli.init:init_command",
         "doctor": "conformance.cli.doctor:doctor_command",
@@ -73,7 +76,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         return int(group.main(args=arguments, complete_var=COMPLETION_VARIABLE, standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        error.show(told := io.StringIO())
+        click.echo(printable(told.getvalue()), err=True, nl=False)
         return error.exit_code
     except ConformanceError as error:
         from conformance.runners.local import public_path  # here, since `--version` need not wait for it

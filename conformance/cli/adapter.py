@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
@@ -15,6 +14,7 @@ from conformance.campaign import local_runner
 from conformance.cli.options import time_scale_option
 from conformance.errors import HarnessError, InterruptedRunError, UnavailableError
 from conformance.process import CancelledError
+from conformance.report.codec import json_text
 from conformance.views.adapter_check import adapter_check
 from conformance.views.terminal import console_for_logs
 
@@ -50,7 +50,7 @@ def check_command(command: tuple[str, ...], dialect: str, timeout_scale: float, 
         raise HarnessError(str(error)) from error
     code = exit_code(findings)
     if as_json:
-        click.echo(json.dumps({"findings": [asdict(finding) for finding in findings], "exit_code": code}, indent=1))
+        click.echo(json_text({"findings": [asdict(finding) for finding in findings], "exit_code": code}, indent=1))
     else:
         console_for_logs(Console(highlight=False)).print(adapter_check(findings), soft_wrap=True)
     return code

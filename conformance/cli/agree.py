@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from conformance.cli.options import is_file, load, pace_options
 from conformance.errors import NothingSelectedError, UsageError
 from conformance.model import Case
 from conformance.report.agreement import Comparison, compare
+from conformance.report.codec import json_text
 from conformance.selection import WHOLE, Selection, matcher
 from conformance.status import status_to_json
 from conformance.views.agreement import agreement
@@ -62,7 +62,7 @@ def agree_command(
     A ROUTE is an id, or a TOML file with routes of yours. Without --report all fixtures that two of them take are run.
     """
     asked = [route for route in routes if report is None or is_file(route)]  # those in a report need not be known here
-    catalog, select = load(matrix_names(), (), asked, fixtures, WHOLE) if asked else (None, Selection())
+    catalog, select = load(matrix_names(), (), asked, fixtures, WHOLE) if asked or fixtures else (None, Selection())
     names = tuple(dict.fromkeys([*(route for route in routes if route not in asked), *select.routes]))
     if len(names) < 2:
         raise UsageError("two routes or more are compared: name another one, or a file that holds several")
@@ -71,13 +71,14 @@ def agree_command(
         evidence = from_run(Plan(catalog, _shared(select(catalog.cases()), names), jobs, timeout_scale))
     else:
         evidence = from_report(report, names, environments)
-    chosen = matcher(fixtures, {line["fixture"] for line in evidence.lines})
+        names = evidence.routes
+    chosen = matcher(select.fixtures, {line["fixture"] for line in evidence.lines})
     comparison = compare([line for line in evidence.lines if chosen(line["fixture"])], names, EQUAL[equal])
     code = evidence.exit_code(differs=bool(comparison.differences))
     if not comparison.compared and not code:
         raise NothingSelectedError(f"nothing to compare: no fixture has results of two of {', '.join(names)}")
     if as_json:
-        click.echo(json.dumps(_as_json(names, equal, comparison, evidence, code), indent=1))
+        click.echo(json_text(_as_json(names, equal, comparison, evidence, code), indent=1))
     else:
         console = console_for_logs(Console(highlight=False))
         console.print(agreement(names, comparison, evidence.cut_short), soft_wrap=True)

@@ -10,16 +10,18 @@ from typing import Any
 import click
 
 from conformance.campaign import Plan, perform
-from conformance.catalog import Catalog
+from conformance.catalog import Catalog, load_catalog, matrix_names
 from conformance.cli.evidence import report_option
+from conformance.cli.former import todays
 from conformance.cli.options import case_options, load_case
 from conformance.cli.suite import suite_of
 from conformance.engine import terms_of
 from conformance.errors import InterruptedRunError, UsageError
 from conformance.model import Case, EnvironmentKey
-from conformance.report.reader import open_report
+from conformance.report.reader import ReportFile, open_report
 from conformance.report.writer import ReportWriter
 from conformance.repro.languages import language_on, script_of
+from conformance.runners.local import public_path
 from conformance.views.citation import citation
 from conformance.views.document import Script, Sentences, as_markdown
 
@@ -66,11 +68,10 @@ def _reported(path: Path, id_: str, environments: Sequence[str]) -> tuple[Line, 
     Raises UsageError where it has none, or several of which none was chosen.
     """
     with open_report(path) as report:
-        found = {
-            stored.value["environment"]: stored.value
-            for stored in report
-            if stored.value["id"] == id_ and (not environments or stored.value["environment"] in environments)
-        }
+        found = _results_of(report, id_, environments)
+        if not found:
+            id_ = todays(id_, load_catalog(matrix_names()).former_ids.case)
+            found = _results_of(report, id_, environments)
         if not found:
             on = f" on {' or '.join(environments)}" if environments else ""
             raise UsageError(f"{report.name}: has no result of the case {id_!r}{on}. Give an id that it has.")
@@ -79,6 +80,14 @@ def _reported(path: Path, id_: str, environments: Sequence[str]) -> tuple[Line, 
                 f"{report.name}: has results of {id_} on {', '.join(sorted(found))}. Choose one with --environment."
             )
         return report.header, next(iter(found.values()))
+
+
+def _results_of(report: ReportFile, id_: str, environments: Sequence[str]) -> dict[str, Line]:
+    return {
+        stored.value["environment"]: stored.value
+        for stored in report
+        if stored.value["id"] == id_ and (not environments or stored.value["environment"] in environments)
+    }
 
 
 def _script_for(header: Line, line: Line, route_files: Sequence[Path], time_scale: float) -> Script | Sentences:
@@ -100,4 +109,6 @@ def _script(catalog: Catalog, case: Case, line: Line, time_scale: float) -> Scri
         text = script_of(case, terms_of(catalog, case, key), key, time_scale, language)
     except UsageError as error:
         return Sentences(f"No script: {error} `conformance explain {case.id}` shows it.")
+    if public_path(text) != text:
+        return Sentences(f"No script: {case.route.id} starts what lies in a private folder, which no reader has.")
     return Script(f"A script that shows it without this harness ({language})", language, text)

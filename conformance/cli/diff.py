@@ -15,6 +15,7 @@ from conformance.report.changes import ChangeKind, Changes
 from conformance.report.index import temporary_database
 from conformance.report.pairing import GroundMap, Pairing
 from conformance.report.reader import ReportFile, open_report
+from conformance.runners.local import public_path
 from conformance.views.changes import Comparison, as_json, as_markdown, as_text
 
 REPORT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -83,7 +84,9 @@ def diff_command(
     """
     with ExitStack() as stack:
         older, newer = (stack.enter_context(open_report(path)) for path in (old, new))
-        changes = Changes(older, newer, Pairing(grounds, routes), stack.enter_context(temporary_database()))
+        changes = Changes(
+            older, newer, Pairing.of(newer.header, grounds, routes), stack.enter_context(temporary_database())
+        )
         cut_short = [report for report in (older, newer) if not report.complete]
         if cut_short and not allow_incomplete:
             raise UsageError(
@@ -95,8 +98,10 @@ def diff_command(
             raise NothingSelectedError(f"{older.name} and {newer.name} have no case in the same environment. {hints}")
         failing = {ChangeKind.REGRESSED, *fail_on} & changes.counts.keys()
         code = SOMETHING_DIFFERS if failing else ALL_AS_DOCUMENTED
-        notes = tuple(chain(_suites(older, newer), (f"{r.name} is incomplete" for r in cut_short), _hints(changes)))
-        for part in FORMS[form](Comparison(older.name, newer.name, changes, notes, code)):
+        lacking = (f"{public_path(report.name)} is incomplete" for report in cut_short)
+        notes = tuple(chain(_suites(older, newer), lacking, _hints(changes)))
+        compared = Comparison(public_path(older.name), public_path(newer.name), changes, notes, code)
+        for part in FORMS[form](compared):
             click.echo(part, nl=False)
     return code
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
@@ -12,6 +11,7 @@ import conformance
 from conformance.cli.options import pace_options
 from conformance.doctor.checkup import examine
 from conformance.doctor.finding import exit_code
+from conformance.report.codec import json_text
 from conformance.views.checkup import checkup, verdict
 from conformance.views.terminal import console_for_logs
 
@@ -34,7 +34,7 @@ def doctor_command(jobs: int, timeout_scale: float, as_json: bool) -> int:  # no
             "verdict": [sentence for sentence, _ in verdict(findings)],
             "exit_code": code,
         }
-        click.echo(json.dumps(whole, indent=1))
+        click.echo(json_text(whole, indent=1))
     else:
         console_for_logs(Console(highlight=False)).print(checkup(findings), soft_wrap=True)
     return code

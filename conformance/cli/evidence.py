@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from conformance.campaign import Plan, perform
+from conformance.catalog import load_catalog, matrix_names
+from conformance.cli.former import todays
 from conformance.cli.progress import progress
 from conformance.errors import (
     ALL_AS_DOCUMENTED,
@@ -37,6 +39,8 @@ class Evidence:
     cut_short: str = ""
     """What is missing of them, as a sentence; empty where nothing is."""
     interrupted: bool = False
+    routes: tuple[str, ...] = ()
+    """The routes that were asked for, as the lines call them."""
 
     def exit_code(self, *, differs: bool) -> int:
         """Return the exit code of a command: interrupted wins over broken or missing, and that over different."""
@@ -74,11 +78,14 @@ def from_run(plan: Plan) -> Evidence:
         outcome = perform(plan, ReportWriter(io.StringIO(), "in memory"), on_line)
     done, total = len(outcome.results), len(plan.cases)
     cut_short = f"interrupted: only {done} of {total} cases were run" if outcome.interrupted else ""
-    return Evidence(tuple(outcome.lines), cut_short, outcome.interrupted)
+    routes = tuple(dict.fromkeys(case.route.id for case in plan.cases))
+    return Evidence(tuple(outcome.lines), cut_short, outcome.interrupted, routes)
 
 
 def from_report(path: Path, routes: Sequence[str], environments: Collection[str]) -> Evidence:
     """Return what the report at `path` says of `routes`, in one of `environments` where any is named.
+
+    A former id of a route means today's, unless the report has it.
 
     Raises UsageError for what is no report of this format, where it says nothing of one of the routes, and where it has
     results of a route in several environments.
@@ -87,6 +94,9 @@ def from_report(path: Path, routes: Sequence[str], environments: Collection[str]
     chosen = [line for line in report.results if not environments or line["environment"] in environments]
     report = replace(report, results=tuple(chosen))
     held = dict.fromkeys(line["route"] for line in report.results)
+    if not held.keys() >= set(routes):
+        former = load_catalog(matrix_names()).former_ids
+        routes = tuple(dict.fromkeys(route if route in held else todays(route, former.route) for route in routes))
     for route in routes:
         if route not in held:
             raise UsageError(
@@ -123,7 +133,7 @@ def _evidence(report: Report, routes: Sequence[str], name: str) -> Evidence:
     wanted = report.header["cases"]
     cut_short = f"incomplete: {name} has the results of {len(report.results)} of {wanted} cases"
     lines = tuple(line for line in report.results if line["route"] in routes)
-    return Evidence(lines, "" if report.complete else cut_short)
+    return Evidence(lines, "" if report.complete else cut_short, routes=tuple(routes))
 
 
 def _name(path: Path) -> str:

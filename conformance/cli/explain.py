@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from conformance.engine import Engine
 from conformance.errors import InterruptedRunError
 from conformance.explanation import explain
 from conformance.process import CancelledError
-from conformance.report.codec import result_line
+from conformance.report.codec import json_text, result_line
 from conformance.report.findings import exit_code, missing_shells
 from conformance.runners.recording import RecordingPlace
 from conformance.views.document import as_markdown, as_text
@@ -40,7 +39,7 @@ def explain_command(
             raise InterruptedRunError(f"interrupted while {case.id} ran") from error
         explanation = explain(catalog, case, runner, result, recording.records)
     if form == "json":
-        click.echo(json.dumps(explanation, indent=1))
+        click.echo(json_text(explanation, indent=1))
     else:
         lay_out = as_markdown if form == "markdown" else as_text
         click.echo(lay_out(sections(explanation)).rstrip("\n"))

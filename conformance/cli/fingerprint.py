@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from conformance.cli.launcher import HERE, launcher_route
 from conformance.cli.options import load, pace_options
 from conformance.errors import NothingSelectedError, UsageError
 from conformance.model import Matrix, Route
+from conformance.report.codec import json_text
 from conformance.report.fingerprint import Fingerprint, describe, fingerprint_of, telling_fixtures
 from conformance.selection import WHOLE
 from conformance.status import status_to_json
@@ -61,7 +61,7 @@ def fingerprint_command(
     if not fingerprint.seen and not code:
         raise NothingSelectedError(f"{report}: has none of the results that tell the policy of {route.id}")
     if as_json:
-        click.echo(json.dumps(_as_json(fingerprint, evidence, code), indent=1))
+        click.echo(json_text(_as_json(fingerprint, evidence, code), indent=1))
     else:
         console_for_logs(Console(highlight=False)).print(fingerprint_screen(fingerprint, evidence.cut_short))
     return code

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from conformance.catalog import Catalog, matrix_names
 from conformance.cli.options import load, selection_options
 from conformance.model import Case
+from conformance.report.codec import json_text
 from conformance.selection import Shard
 
 
@@ -33,7 +33,7 @@ def list_command(
         catalog, select = load(matrices, ids, routes, fixtures, shard)
         rows = _rows(what, catalog, select(catalog.cases()))
     if as_json:
-        click.echo(json.dumps(rows, indent=1))
+        click.echo(json_text(rows, indent=1))
     else:
         for row in rows:
             click.echo(row["id"])

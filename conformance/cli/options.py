@@ -18,6 +18,7 @@ from conformance.cli.completion import (
     complete_matrix,
     complete_route,
 )
+from conformance.cli.former import todays, todays_all
 from conformance.errors import UsageError
 from conformance.model import Case
 from conformance.schedule import usable_processors
@@ -87,8 +88,8 @@ def pace_options(command: Command) -> Command:
     return jobs(time_scale_option(command))
 
 
-def case_options(command: Command) -> Command:
-    """Add ID, --matrix, --route FILE and --timeout-scale, for a command on one case."""
+def source_options(command: Command) -> Command:
+    """Add --matrix, --route FILE and --timeout-scale, for a command that takes the ids of cases."""
     for decorate in (
         time_scale_option,
         click.option(
@@ -106,10 +107,14 @@ def case_options(command: Command) -> Command:
             shell_complete=complete_matrix,
             help="Where to look, instead of all shipped matrices; may be repeated.",
         ),
-        click.argument("id_", metavar="ID", shell_complete=complete_any_case),
     ):
         command = decorate(command)
     return command
+
+
+def case_options(command: Command) -> Command:
+    """Add ID, --matrix, --route FILE and --timeout-scale, for a command on one case."""
+    return click.argument("id_", metavar="ID", shell_complete=complete_any_case)(source_options(command))
 
 
 def load_case(id_: str, matrices: Sequence[str], route_files: Sequence[Path]) -> tuple[Catalog, Case]:
@@ -119,6 +124,7 @@ def load_case(id_: str, matrices: Sequence[str], route_files: Sequence[Path]) ->
     """
     catalog = load_catalog(matrices or matrix_names(), tuple(dict.fromkeys(route_files)))
     cases = {case.id: case for case in catalog.cases()}
+    id_ = todays(id_, catalog.former_ids.case)
     if id_ in cases:
         return catalog, cases[id_]
     near = get_close_matches(id_, cases, n=3)
@@ -142,7 +148,8 @@ def load(
     """
     files = dict.fromkeys(Path(route) for route in routes if is_file(route))
     catalog = load_catalog(matrices or (DEFAULT_MATRIX,), tuple(files))
-    wanted = [route for route in routes if not is_file(route)]
+    former = catalog.former_ids
+    wanted = [todays(route, former.route) for route in routes if not is_file(route)]
     known = [route.id for route in catalog.routes]
     for route in wanted:
         if route not in known:
@@ -154,7 +161,12 @@ def load(
         if not matrix.routes:
             raise UsageError(f"{matrix.origin}: holds no [[route]], so there is nothing to run. Add one.")
         wanted += [route.id for route in matrix.routes]
-    return catalog, Selection(ids=tuple(ids), routes=tuple(wanted), fixtures=tuple(fixtures), shard=shard)
+    return catalog, Selection(
+        ids=todays_all(ids, former.case),
+        routes=tuple(wanted),
+        fixtures=todays_all(fixtures, former.fixture),
+        shard=shard,
+    )
 
 
 def is_file(route: str) -> bool:

@@ -25,15 +25,15 @@ OnLine = Callable[[Mapping[str, Any]], None]
 
 
 @contextmanager
-def progress(total: int) -> Iterator[OnLine]:
-    """Yield a function to be called with every result line; `total` is the number of cases."""
+def progress(total: int, things: str = "cases") -> Iterator[OnLine]:
+    """Yield a function to be called with every result line; `total` is the number of cases, or of other `things`."""
     console = Console(stderr=True, highlight=False)
     # Whether colour is forced (FORCE_COLOR, as in many CI systems) says nothing about moving a cursor.
     if sys.stderr.isatty() and not console.is_dumb_terminal:
         bar = BarColumn(bar_width=max(5, min(BAR_COLUMNS, console.width - BESIDE_BAR_COLUMNS)))
-        columns = (TextColumn("cases"), bar, MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (TextColumn(things), bar, MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=console, transient=True) as display:
-            task = display.add_task("cases", total=total)
+            task = display.add_task(things, total=total)
             news = _News(console)
 
             def on_line(line: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ def progress(total: int) -> Iterator[OnLine]:
 
             yield on_line
     else:
-        yield _Log(console, total)
+        yield _Log(console, total, things)
 
 
 class _News:
@@ -62,10 +62,11 @@ class _News:
 class _Log:
     """Writes a line whenever another tenth is done."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, total: int, things: str) -> None:
         self._console = console
         self._news = _News(console)
         self._total = total
+        self._things = things
         self._done = 0
 
     def __call__(self, line: Mapping[str, Any]) -> None:
@@ -73,4 +74,4 @@ class _Log:
         before = self._done * LOG_LINES // self._total
         self._done += 1
         if self._done * LOG_LINES // self._total > before:
-            self._console.print(f"{self._done} of {self._total} cases")
+            self._console.print(f"{self._done} of {self._total} {self._things}")

@@ -18,10 +18,13 @@ from conformance.cli.progress import progress
 from conformance.errors import UsageError
 from conformance.report.findings import missing_shells, missing_statement
 from conformance.report.history import Earlier, history_of
+from conformance.report.results import HeldResults, Told
 from conformance.report.writer import ReportWriter
 from conformance.runners.local import public_path
 from conformance.selection import Shard
-from conformance.views.terminal import changes, console_for_logs, grid, summary
+from conformance.views.screen import screen
+from conformance.views.terminal import changes, console_for_logs
+from conformance.views.text import printable
 
 DEFAULT_REPORT = "conformance-report.jsonl"
 
@@ -62,7 +65,7 @@ def run_command(
         missing = [] if allow_unavailable else missing_shells(outcome.lines, catalog)
         code = finish(plan, outcome, writer, missing)
     if not as_json:
-        _show(outcome, [route.id for route in catalog.routes])
+        _show(plan, outcome, code)
     earlier = _remember(catalog, str(select), writer.lines)
     if earlier and not as_json:
         _console().print(changes(outcome.lines, earlier, catalog.digest), soft_wrap=True)
@@ -103,11 +106,13 @@ def _remember(
     return earlier
 
 
-def _show(outcome: Outcome, routes: list[str]) -> None:
+def _show(plan: Plan, outcome: Outcome, code: int) -> None:
     console = _console()
-    ran = {line["route"] for line in outcome.lines}
-    console.print(grid(outcome.lines, [route for route in routes if route in ran], console))
-    console.print(summary(outcome.lines, outcome.findings), soft_wrap=True)
+    total, done = len(plan.cases), len(outcome.results)
+    cut_short = f"it was cut short after {done} of {total} cases" if done < total else ""
+    results = HeldResults(outcome.lines, [route.id for route in plan.catalog.routes])
+    for row in screen(Told(results, outcome.findings, cut_short, code), console.width):
+        console.print(row, soft_wrap=True)
 
 
 def _console() -> Console:
@@ -128,4 +133,4 @@ def _say_ending(plan: Plan, outcome: Outcome, missing: list[str], report: str) -
 
 
 def _say(sentence: str) -> None:
-    click.echo(public_path(sentence), err=True)
+    click.echo(printable(public_path(sentence)), err=True)

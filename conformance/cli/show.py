@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from conformance.catalog import Catalog, covers, load_catalog, matrix_names
 from conformance.cli.completion import complete_matrix, complete_shown
+from conformance.cli.former import todays
 from conformance.description import describe_deviation, describe_fixture, describe_route
 from conformance.errors import UsageError
 from conformance.model import Case
+from conformance.report.codec import json_text
 from conformance.status import status_from_json
 from conformance.views.text import printable
 
@@ -28,8 +29,10 @@ from conformance.views.text import printable
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show_command(id_: str, matrices: tuple[str, ...], as_json: bool) -> int:  # noqa: FBT001 - click passes options so
     """Show the body, argv, expectations and sources of the case or fixture ID."""
-    description = _describe(load_catalog(matrices or matrix_names()), id_)
-    click.echo(json.dumps(description, indent=1) if as_json else _as_text(description))
+    catalog = load_catalog(matrices or matrix_names())
+    former = catalog.former_ids
+    description = _describe(catalog, todays(id_, lambda name: former.case(former.fixture(name))))
+    click.echo(json_text(description, indent=1) if as_json else _as_text(description))
     return 0
 
 

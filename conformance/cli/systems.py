@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from conformance.cli.completion import ALL, complete_system
 from conformance.cli.evidence import from_report_on_systems
 from conformance.cli.run import DEFAULT_REPORT
 from conformance.errors import UsageError
+from conformance.report.codec import json_text
 from conformance.report.systems import SystemRecord, driven_routes, records_of, silent_routes
 from conformance.signals import answering
 from conformance.systems import InstallableSystem, find_system, system_names
@@ -56,7 +56,7 @@ def _list(*, as_json: bool) -> int:
     systems = {name: find_system(name) for name in system_names()}
     installed = [name for name in systems if is_installed(name)]
     if as_json:
-        click.echo(json.dumps([_system(system, installed) for system in systems.values()], indent=1))
+        click.echo(json_text([_system(system, installed) for system in systems.values()], indent=1))
     else:
         _print(installable(systems, installed))
     return 0
@@ -125,7 +125,7 @@ def report_command(report: Path, as_json: bool) -> int:  # noqa: FBT001 - click 
             ],
             "cut_short": evidence.cut_short,
         }
-        click.echo(json.dumps(whole, indent=1))
+        click.echo(json_text(whole, indent=1))
     else:
         _print(losses(records, silent, evidence.cut_short))
     return 0

@@ -7,23 +7,30 @@ import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from conformance.campaign import Outcome, Plan, finish, perform
 from conformance.catalog import load_catalog
 from conformance.cli.completion import complete_fixture
+from conformance.cli.former import todays_all
 from conformance.cli.launcher import HERE, launcher_route
 from conformance.cli.options import pace_options
 from conformance.cli.progress import progress
 from conformance.dialects import DIALECTS
 from conformance.errors import InterruptedRunError
 from conformance.model import Matrix
+from conformance.report.results import HeldResults
 from conformance.report.writer import ReportWriter
 from conformance.selection import Selection
-from conformance.views.terminal import console_for_logs, grid, summary
+from conformance.views.grid import grid
+from conformance.views.screen import counts, wrong
+from conformance.views.terminal import console_for_logs
+from conformance.views.text import printable
 
 MATRIX = "telling"
 ROUTE = "try"
@@ -71,7 +78,9 @@ def try_command(
     """
     catalog = load_catalog([MATRIX])
     route = launcher_route(command, ROUTE, dialect, judged_by, timeout_scale)
-    globs = fixtures or tuple(glob for matrix in catalog.matrices for glob in matrix.fixtures)
+    globs = todays_all(fixtures, catalog.former_ids.fixture) or tuple(
+        glob for matrix in catalog.matrices for glob in matrix.fixtures
+    )
     catalog = replace(catalog, matrices=(Matrix("try", None, (), globs, (route,), (), HERE),))
     plan = Plan(catalog, Selection()(catalog.cases()), jobs, timeout_scale)
     stream = io.StringIO()
@@ -91,7 +100,7 @@ def try_command(
 def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, total: int) -> None:
     lost = [line for line in outcome.lines if line["result"] == "fail"]
     console = console_for_logs(Console(highlight=False))
-    launcher = shlex.join(command)
+    launcher = printable(shlex.join(command))
     spoken = f"bodies written in {' or '.join(dialects)}"
     if lost:
         console.print(
@@ -100,16 +109,16 @@ def _show(command: Sequence[str], dialects: Sequence[str], outcome: Outcome, tot
             markup=False,
         )
         for meaning, ids in _by_meaning(lost).items():
-            console.print(f"- {meaning}:\n    {', '.join(ids)}", markup=False)
+            console.print(f"- {printable(meaning)}:\n    {', '.join(ids)}", markup=False)
     elif not outcome.broken:
         console.print(
             f"{launcher} ({spoken}) keeps the exact status and bytes of all {total} telling fixtures.",
             style="bold green",
             markup=False,
         )
-    console.print()
-    console.print(grid(outcome.lines, [ROUTE], console))
-    console.print(summary(outcome.lines, []), soft_wrap=True)
+    results = HeldResults(outcome.lines, [ROUTE])
+    for row in chain(wrong(results, ()), [Text()], grid(results, console.width), counts(results)):
+        console.print(row, soft_wrap=True)
 
 
 def _by_meaning(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from conformance.errors import ConformanceError
 from conformance.paths import data_folder
 from conformance.runners.local import local_os
 
-DEPENDENCIES = ("click", "jsonschema", "packaging", "platformdirs", "psutil", "rich")
+DEPENDENCIES = ("click", "fastjsonschema", "jsonschema", "packaging", "platformdirs", "psutil", "rich", "tomlkit")
 _CONTAINER_FILES = ("/.dockerenv", "/run/.containerenv")
 _CONTAINER_VARIABLES = ("container", "KUBERNETES_SERVICE_HOST")
 _WITHOUT_FIXTURES = "without whole fixtures and matrices there is nothing to run"

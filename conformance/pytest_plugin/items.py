@@ -20,6 +20,7 @@ from conformance.pytest_plugin import MATRIX_PATHS
 from conformance.report.codec import result_line
 from conformance.runners.local import LocalRunner
 from conformance.selection import WHOLE, Shard
+from conformance.views.text import printable
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -140,27 +141,28 @@ class CaseItem(pytest.Item):
         try:
             self.result = result = self._plugin.workshop().engine(self._catalog).execute(self.case)
         except ConformanceError as error:
-            pytest.fail(str(error), pytrace=False)
+            pytest.fail(printable(str(error)), pytrace=False)
+        reason = printable(result.reason)
         told = {"conformance_result": str(result.kind), "conformance_environment": str(result.environment)}
         if result.observation is not None:
             told["conformance_basis"] = str(result.observation.basis)
         self.user_properties[:] = (dict(self.user_properties) | told).items()  # a case may be run again
         if result.kind is ResultKind.ERROR:
-            pytest.fail(result.reason, pytrace=False)
+            pytest.fail(reason, pytrace=False)
         if result.kind in (ResultKind.UNAVAILABLE, ResultKind.SKIPPED):
-            pytest.skip(result.reason)
+            pytest.skip(reason)
         if result.kind is ResultKind.DEVIATES:
-            self.add_marker(pytest.mark.xfail(raises=DeviatesError, strict=True, reason=result.reason))
+            self.add_marker(pytest.mark.xfail(raises=DeviatesError, strict=True, reason=reason))
         elif result.provisional and not result.gates and result.kind is not ResultKind.PASS:
-            pytest.skip(f"provisional, not seen on this shell and system before: {result.reason}")
+            pytest.skip(f"provisional, not seen on this shell and system before: {reason}")
 
     def runtest(self) -> None:
         """Raise what the result means; nothing for a pass."""
         assert self.result is not None
         if self.result.kind is ResultKind.DEVIATES:
-            raise DeviatesError(self.result.reason)
+            raise DeviatesError(printable(self.result.reason))
         if self.result.gates:
-            raise FailsError(f"{self.result.kind} on {self.result.environment}: {self.result.reason}")
+            raise FailsError(printable(f"{self.result.kind} on {self.result.environment}: {self.result.reason}"))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Show the reason alone: a traceback through the harness says nothing about the route."""

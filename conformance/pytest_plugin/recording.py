@@ -22,6 +22,7 @@ from conformance.report.findings import exit_code, judge_run, missing_shells, mi
 from conformance.report.writer import ReportWriter
 from conformance.runners.local import LocalRunner
 from conformance.selection import Selection
+from conformance.views.text import printable
 
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
@@ -125,7 +126,7 @@ class _Recorder:
         ]
         if failures and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        self._statements = [f"conformance: {failure}" for failure in failures]
+        self._statements = [f"conformance: {printable(failure)}" for failure in failures]
         if self._writer is not None and self._unwritten is None:
             name = self._config.getoption("--conformance-report")
             self._statements.append(f"report: {name}" if complete else f"conformance: the report {name} is incomplete")

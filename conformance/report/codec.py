@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
+from conformance.model import ObservedPattern
 from conformance.observation import CapturedStream, Difference, Result, StepObservation
+from conformance.shapes import ANYTHING
 from conformance.status import status_to_json
 
 FORMAT = 2
@@ -33,9 +38,21 @@ def result_line(result: Result) -> dict[str, Any]:
         "provisional": result.provisional,
         "deviation": None
         if deviation is None
-        else {"origin": str(deviation.origin), "reason": deviation.reason, "url": deviation.url},
+        else {
+            "origin": str(deviation.origin),
+            "happens": str(deviation.happens),
+            "reason": deviation.reason,
+            "url": deviation.url,
+            "anything": sorted({subject for pattern in deviation.observed for subject in _untold(pattern)}),
+        },
         "steps": [_step(step) for step in steps],
     }
+
+
+def _untold(pattern: ObservedPattern) -> Iterator[str]:
+    """Yield the subjects of which `pattern` does not tell what comes in the place of what should."""
+    subjects = {"stdin": pattern.received, "stdout": pattern.stdout, "stderr": pattern.stderr}
+    return (subject for subject, value in subjects.items() if value == ANYTHING)
 
 
 def _step(step: StepObservation) -> dict[str, Any]:
@@ -74,6 +91,11 @@ def _difference(difference: Difference | None) -> dict[str, Any] | None:
         "expected": encode_bytes(difference.expected),
         "observed": encode_bytes(difference.observed),
     }
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return `value` as JSON in ASCII in which no CI system that reads it in a log finds a command (`##[...]`)."""
+    return re.sub("#(?=#)", r"\\u0023", json.dumps(value, indent=indent))
 
 
 def encode_bytes(data: bytes) -> str:

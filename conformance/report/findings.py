@@ -5,14 +5,16 @@ It is checked against the unfiltered catalogue, so that a selection, a shard or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from conformance.baseline.breadth import too_broad
+from conformance.baseline.place import REPORT, in_baseline, mending
 from conformance.catalog import Catalog, covers
 from conformance.contract import facts_of
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
-from conformance.model import ONE_SHOT, EnvironmentKey
-from conformance.observation import gates
+from conformance.model import ONE_SHOT, Case, Deviation, EnvironmentKey
+from conformance.observation import SAYS_NOTHING, gates
 from conformance.report.agreement import disagreements
 from conformance.report.fingerprint import misstated
 
@@ -21,8 +23,14 @@ Line = Mapping[str, Any]
 
 def judge_run(lines: Iterable[Line], catalog: Catalog) -> list[str]:
     """Return what is wrong with a run though no single result shows it, a sentence each."""
-    ran = {line["id"]: line for line in lines if line["steps"]}
-    return [*_unused_deviations(ran, catalog), *disagreements(ran, catalog), *misstated(ran, catalog)]
+    told = {line["id"]: line for line in lines}
+    ran = {id_: line for id_, line in told.items() if line["steps"]}
+    return [
+        *_unused_deviations(ran, catalog),
+        *_too_broad(told, catalog),
+        *disagreements(ran, catalog),
+        *misstated(ran, catalog),
+    ]
 
 
 def _unused_deviations(ran: Mapping[str, Line], catalog: Catalog) -> list[str]:
@@ -34,7 +42,11 @@ def _unused_deviations(ran: Mapping[str, Line], catalog: Catalog) -> list[str]:
     cases = catalog.cases()
     return [
         f"{deviation.origin}: the deviation is unused: it applies to none of the {len(covered)} cases it names. "
-        "Delete it, or mend its patterns."
+        + (
+            f"{mending(deviation, REPORT)} takes it out."
+            if in_baseline(deviation)
+            else "Delete it, or mend its patterns."
+        )
         for deviation in catalog.deviations
         for covered in [[case for case in cases if covers(deviation, case)]]
         if all(case.id in ran for case in covered)
@@ -42,8 +54,32 @@ def _unused_deviations(ran: Mapping[str, Line], catalog: Catalog) -> list[str]:
             deviation.condition.matches(facts_of(case, EnvironmentKey.parse(ran[case.id]["environment"])))
             for case in covered
         )
-        and not any((ran[case.id]["deviation"] or {}).get("origin") == str(deviation.origin) for case in covered)
+        and not any(_origin(ran[case.id]) == str(deviation.origin) for case in covered)
     ]
+
+
+def _too_broad(told: Mapping[str, Line], catalog: Catalog) -> Iterator[str]:
+    """Yield which entries of baselines name many cases that do not need them. A run of a part says nothing."""
+    for deviation in filter(in_baseline, catalog.deviations):
+        named = [case for case in catalog.cases() if covers(deviation, case)]
+        if not all(case.id in told for case in named):
+            continue
+        judged = [told[case.id] for case in named if _holds(deviation, case, told[case.id])]
+        needing = [line for line in judged if _origin(line) == str(deviation.origin) and line["result"] != "fixed"]
+        if needing and too_broad(deviation, len(needing), len(judged)):
+            yield (
+                f"{deviation.origin}: the deviation is too broad: {len(needing)} of the {len(judged)} cases that it "
+                f"names need it. {mending(deviation, REPORT)} narrows it to these."
+            )
+
+
+def _holds(deviation: Deviation, case: Case, line: Line) -> bool:
+    key = EnvironmentKey.parse(line["environment"])
+    return line["result"] not in SAYS_NOTHING and deviation.condition.matches(facts_of(case, key))
+
+
+def _origin(line: Line) -> str | None:
+    return None if line["deviation"] is None else str(line["deviation"]["origin"])
 
 
 def missing_shells(lines: Iterable[Line], catalog: Catalog) -> list[str]:

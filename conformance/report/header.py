@@ -10,6 +10,7 @@ import conformance
 from conformance.catalog import Catalog
 from conformance.model import Case, Fixture, Route
 from conformance.report.codec import FORMAT
+from conformance.runners.local import public_path
 from conformance.selection import Selection
 
 
@@ -42,10 +43,11 @@ def run_header(
 def _route(route: Route) -> dict[str, Any]:
     return {
         "id": route.id,
+        "aliases": list(route.aliases),
         "kind": route.kind,
         "dialects": list(route.dialects),
-        "argv": list(route.argv),
-        "stdin": route.stdin,
+        "argv": [public_path(word) for word in route.argv],
+        "stdin": None if route.stdin is None else public_path(route.stdin),
         "judged_by": route.judged_by,
         "source": route.source,
     }
@@ -55,6 +57,7 @@ def _fixture(fixture: Fixture, dialects: Iterable[str]) -> dict[str, Any]:
     shown = sorted(fixture.dialects.intersection(dialects))
     return {
         "id": fixture.id,
+        "aliases": list(fixture.aliases),
         "summary": fixture.summary,
         "source": fixture.source,
         "steps": [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import HarnessError, UsageError
+from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, UsageError
 from conformance.observation import gates
 from conformance.report.reader import ReportFile, StoredLine, open_report
 
@@ -68,6 +68,14 @@ class IndexedReport:
             raise UsageError(
                 f"{self.name}: has a footer, and {sum(counts.values())} results of {self.header['cases']} cases. "
                 "Give it as it was written."
+            )
+
+        wrong = bool(self.gating or (self.footer and self.footer["findings"]))
+        least = HarnessError.exit_code if "error" in counts else SOMETHING_DIFFERS if wrong else ALL_AS_DOCUMENTED
+        if self.footer is not None and self.footer["exit_code"] not in (least, HarnessError.exit_code):
+            raise UsageError(
+                f"{self.name}: the footer says exit code {self.footer['exit_code']} where the results give {least}. "
+                "Give a report as it was written."
             )
 
     def _note(self, stored: StoredLine) -> None:

@@ -13,6 +13,7 @@ from typing import IO, Any
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, UsageError
 from conformance.model import EnvironmentKey
 from conformance.observation import ResultKind
+from conformance.report.codec import json_text
 from conformance.report.findings import line_gates
 from conformance.report.outcome import outcome_of
 from conformance.report.reader import ReportFile
@@ -114,7 +115,7 @@ class Merger:
 
     def write(self, stream: IO[str], judge: Judge | None) -> Merged:
         """Write the whole report to `stream`. `judge` says what is wrong with its results, where it can be told."""
-        stream.write(json.dumps(self._header()) + "\n")
+        stream.write(json_text(self._header()) + "\n")
         counts: Counter[str] = Counter()
         gating = False
         for result, gates, text in self._chosen():
@@ -125,7 +126,7 @@ class Merger:
         if judge is not None:
             findings += [finding for lines in self._configurations() for finding in judge(lines)]
         footer = self._footer(counts, list(dict.fromkeys(findings)), gating=gating)
-        stream.write(json.dumps(footer) + "\n")
+        stream.write(json_text(footer) + "\n")
         cut_short = tuple(str(self._runs[number]) for number in footer["incomplete"])
         environments = tuple(sorted(self._environments))
         return Merged(footer["results"], environments, tuple(footer["findings"]), cut_short, footer["exit_code"])

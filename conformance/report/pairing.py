@@ -84,21 +84,30 @@ class Pairing:
     """Gives each result the key by which it finds the one that it is compared with; None leaves it out."""
 
     grounds: Sequence[GroundMap] = ()
+    former: Mapping[str, str] = field(default_factory=dict)
+    """Former id of a fixture or a route -> its id in the new report."""
     routes: Mapping[str, str] = field(default_factory=dict)
     """Route of the old report -> route of the new one; where there is none, each is compared with itself."""
 
+    @classmethod
+    def of(cls, new: Mapping[str, Any], grounds: Sequence[GroundMap], routes: Mapping[str, str]) -> Pairing:
+        """Return the pairing of an older report with the one that has the header `new`, which knows former ids."""
+        known = [*new["fixtures"], *new["routes"]]
+        return cls(grounds, {former: one["id"] for one in known for former in one["aliases"]}, routes)
+
     def old(self, line: Line) -> Key | None:
         """Return the key of a result of the old report: where it would stand in the new one."""
-        if self.routes and line["route"] not in self.routes:
+        fixture, route = (self.former.get(line[what], line[what]) for what in ("fixture", "route"))
+        if self.routes and route not in self.routes:
             return None
-        route = self.routes.get(line["route"], line["route"])
+        route = self.routes.get(route, route)
         key = EnvironmentKey.parse(line["environment"])
         for ground in self.grounds:
             if key in ground.new:  # which the old report has as well, and which is not asked about
                 return None
             if key in ground.old:
                 key = ground.new.moved(key)
-        return f"{line['fixture']}/{route}", str(key)
+        return f"{fixture}/{route}", str(key)
 
     def new(self, line: Line) -> Key | None:
         """Return the key of a result of the new report."""

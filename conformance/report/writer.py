@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
@@ -11,6 +10,7 @@ from typing import IO, Any
 from conformance.catalog import Catalog
 from conformance.errors import HarnessError
 from conformance.model import Case
+from conformance.report.codec import json_text
 from conformance.report.header import now, run_header
 from conformance.selection import Selection
 
@@ -57,7 +57,7 @@ class ReportWriter:
 
     def _line(self, value: Mapping[str, Any]) -> None:
         try:
-            self._stream.write(json.dumps(value, ensure_ascii=True) + "\n")
+            self._stream.write(json_text(value) + "\n")
             self._stream.flush()
             self.lines.append(value)
         except OSError as error:

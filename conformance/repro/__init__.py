@@ -11,7 +11,7 @@ import conformance
 from conformance.contract import Terms, pattern_text
 from conformance.engine import DEADLINE_SECONDS, LINGER_SECONDS
 from conformance.errors import UsageError
-from conformance.model import ONE_SHOT, Case, EnvironmentKey, Started
+from conformance.model import ONE_SHOT, Case, EnvironmentKey, Happens, Started
 from conformance.payload import Payload, sha256
 from conformance.routes.expressible import why_inexpressible
 from conformance.routes.texts import EXTENSIONS
@@ -161,7 +161,10 @@ def _comments(case: Case, terms: Terms, key: EnvironmentKey) -> Iterator[str]:
     if terms.deviation is None:
         yield "No deviation from it is documented."
     else:
-        yield f"A deviation from it is documented: {pattern_text(terms.deviation)}."
+        known = (
+            "A deviation from it is documented" if terms.deviation.happens is Happens.ALWAYS else "It is known as flaky"
+        )
+        yield f"{known}: {pattern_text(terms.deviation)}."
         yield f"  because: {terms.deviation.reason}"
         yield f"  source: {terms.deviation.url}"
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.report.changes import Change, ChangeKind, Changes
+from conformance.report.codec import json_text
 from conformance.report.outcome import Outcome
-from conformance.status import status_from_json, status_to_json
+from conformance.status import status_from_json
 from conformance.views.document import code, escaped
+from conformance.views.outcome import as_json as outcome_as_json
+from conformance.views.outcome import in_words
 from conformance.views.text import printable
 
 HEADINGS: Mapping[ChangeKind, str] = {
@@ -64,16 +66,9 @@ def _sides(change: Change) -> Iterator[tuple[str, str]]:
     for side, outcome, line in zip(("was", "is"), change.outcomes, (change.old, change.new), strict=True):
         if outcome is not None and line is not None:
             place = "" if (line["id"], line["environment"]) == (change.id, change.environment) else f" ({_place(line)})"
-            yield side, _told(outcome, line) + place
+            yield side, in_words(outcome, line) + place
     if change.old and change.new and change.old["expected"] != change.new["expected"]:
         yield "", f"the contract asked for {_expected(change.old)}, and asks for {_expected(change.new)} now"
-
-
-def _told(outcome: Outcome, line: Mapping[str, Any]) -> str:
-    expected = line["expected"]
-    differs = any(subject == "status" for subject, _ in outcome.losses)
-    asked = f", where the contract has {status_from_json(expected)}" if differs and expected else ""
-    return f"{outcome}{asked}"
 
 
 def _place(line: Mapping[str, Any]) -> str:
@@ -94,11 +89,11 @@ def as_json(comparison: Comparison) -> Iterator[str]:
         "notes": list(comparison.notes),
         "exit_code": comparison.exit_code,
     }
-    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "changes": ['
+    yield json_text(head, indent=1).removesuffix("\n}") + ',\n "changes": ['
     separator = "\n"
     for kind in comparison.changes.counts:
         for change in comparison.changes.of(kind):
-            yield separator + "  " + json.dumps(_change(change))
+            yield separator + "  " + json_text(_change(change))
             separator = ",\n"
     yield "\n ]\n}\n"
 
@@ -109,23 +104,14 @@ def _change(change: Change) -> dict[str, Any]:
         "kind": str(change.kind),
         "id": change.id,
         "environment": change.environment,
-        **{side: None if outcome is None else _outcome(outcome, line) for side, outcome, line in sides},
+        **{side: _side(outcome, line) for side, outcome, line in sides},
     }
 
 
-def _outcome(outcome: Outcome, line: Mapping[str, Any] | None) -> dict[str, Any]:
-    assert line is not None, "what has an outcome has a line"
-    return {
-        "id": line["id"],
-        "environment": line["environment"],
-        "result": outcome.result,
-        "expected": line["expected"],
-        "statuses": [status_to_json(status) for status in outcome.statuses],
-        "discrepancies": [{"subject": subject, "meaning": meaning} for subject, meaning in outcome.losses],
-        "streams": [{"name": name, "bytes": size, "sha256": sha256} for name, size, sha256 in outcome.streams],
-        "decisions": list(outcome.decisions),
-        "reason": line["reason"],
-    }
+def _side(outcome: Outcome | None, line: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if outcome is None or line is None:
+        return None
+    return {"id": line["id"], "environment": line["environment"], **outcome_as_json(outcome, line)}
 
 
 def as_markdown(comparison: Comparison) -> Iterator[str]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from conformance.views.text import printable
 
 _NEEDS_NO_ESCAPE = re.compile(r"(?!\d+[.)])[^\W_](?:[^\W_]|[ .,:;'\"()/?=+%-])*|")
-"""Text that means in Markdown what it says; URLs become links by themselves."""
+"""Text that means in Markdown what it says."""
+_BECOMES_A_LINK = re.compile(r"www\.|://|\bGH-\d", re.IGNORECASE)
+"""What GitHub makes a link of wherever it stands."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,10 @@ def _markdown(block: Block) -> str:
     if isinstance(block, Fields):
         return "".join(f"{_bullet(name)} {escaped(name.strip())}: {escaped(value)}\n" for name, value in block.rows)
     if isinstance(block, Verbatim):
-        return f"{escaped(block.name)}:\n\n{_fenced(printable(block.text), 'text')}"
+        return f"{escaped(block.name)}:\n\n{fenced(printable(block.text), 'text')}"
     if isinstance(block, Script):
-        fenced = _fenced(block.text.removesuffix("\n"), block.language)
-        return f"<details><summary>{block.name}</summary>\n\n{fenced}\n</details>\n"
+        program = fenced(block.text.removesuffix("\n"), block.language)
+        return f"<details><summary>{block.name}</summary>\n\n{program}\n</details>\n"
     header, *rows = (
         "| " + " | ".join(escaped(value).replace("|", "\\|") for value in row) + " |\n"
         for row in (block.header, *block.rows)
@@ -115,7 +117,8 @@ def _markdown(block: Block) -> str:
     return "".join([header, "|" + " --- |" * len(block.header) + "\n", *rows])
 
 
-def _fenced(text: str, language: str) -> str:
+def fenced(text: str, language: str) -> str:
+    """Return `text` as a block of code, which nothing in it can end."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}\n"
 
@@ -127,10 +130,10 @@ def _bullet(name: str) -> str:
 def escaped(text: str) -> str:
     """Return one line of Markdown that shows `text`; as code where its characters could mean something else."""
     line = printable(text).replace("\n", " ")
-    if _NEEDS_NO_ESCAPE.fullmatch(line):
-        return line
     if re.fullmatch(r"https?://[^\s<>]+", line):
         return f"<{line}>"
+    if _NEEDS_NO_ESCAPE.fullmatch(line) and not _BECOMES_A_LINK.search(line):
+        return line
     return code(line)
 
 

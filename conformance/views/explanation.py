@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.diagnosis import hexdump
+from conformance.model import Happens
 from conformance.observation import Basis
 from conformance.status import SHELL_SIGNAL_BASE, Signalled, status_from_json
 from conformance.views.document import Block, Fields, Section, Sentences, Table, Verbatim
@@ -152,11 +153,11 @@ def _deviations(explanation: Explanation) -> Section:
 
 
 def _deviation_rows(deviation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    observed = deviation["observed"]
-    yield (
-        "documents",
-        ", ".join(f"{name} {_status(value) if name == 'status' else value}" for name, value in observed.items()),
-    )
+    for observed in deviation["observed"]:
+        yield (
+            "documents" if deviation["happens"] == Happens.ALWAYS else "sometimes",
+            ", ".join(f"{name} {_status(value) if name == 'status' else value}" for name, value in observed.items()),
+        )
     yield "when", _when(deviation["when"])
     yield "reason", deviation["reason"]
     yield "source", deviation["url"]

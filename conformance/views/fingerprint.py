@@ -33,7 +33,7 @@ def fingerprint_screen(fingerprint: Fingerprint, cut_short: str) -> RenderableTy
 
 def _verdict(fingerprint: Fingerprint) -> Iterator[Text]:
     yield Text(f"{fingerprint.route.id}: {describe(fingerprint)}", style="bold")
-    yield Text(f"  on: {', '.join(fingerprint.environments)}")
+    yield Text(f"  on: {printable(', '.join(fingerprint.environments))}")
     if fingerprint.basis is Basis.TEXT:
         yield Text(f"  {TEXT_NOTE}")
     yield from (Text(f"  {name}: {POLICIES[name]}") for name in fingerprint.candidates)

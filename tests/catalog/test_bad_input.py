@@ -170,6 +170,23 @@ BAD_ROUTE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         2,
         ("'source' is 'mine'", "an http or https address"),
     ),
+    "former id with a slash": (ROUTE + 'aliases = ["a/b"]\n', 2, ("'aliases[0]' is 'a/b'", "a former id")),
+    "former id of nothing": (ROUTE + "aliases = []\n", 2, ("'aliases' is []", "a list of the route's former ids")),
+    "former id that is its own": (
+        ROUTE + 'aliases = ["mine"]\n',
+        2,
+        ("the former id 'mine' is an id at", ":2 already", "take it out"),
+    ),
+    "former id of two": (
+        ROUTE + 'aliases = ["old"]\n' + edited(ROUTE, '"mine"', '"other"') + 'aliases = ["old"]\n',
+        10,
+        ("the former id 'old' is an id at", ":2 already", "take it out"),
+    ),
+    "former id in a deviation": (
+        ROUTE + 'aliases = ["old"]\n' + edited(DEVIATION, '"mine"', '"old"'),
+        10,
+        ("'routes': 'old' was renamed", "Write 'mine'"),
+    ),
     "judged by nobody": (ROUTE + 'judged_by = "last"\n', 2, ("'judged_by' is 'last'", "last-statement or last-native")),
     "unknown template": (
         edited(ROUTE, '"-c"', '"{{bdy}}"'),
@@ -800,6 +817,22 @@ BAD_FIXTURE_FILES: dict[str, tuple[str, int, tuple[str, ...]]] = {
         FIXTURE + FIXTURE,
         14,
         ("'topic/seven' stands already at fixtures/topic.toml:2", "rename the new one"),
+    ),
+    "former id that is another's": (
+        edited(FIXTURE, "summary", 'aliases = ["topic/eight"]\nsummary') + edited(FIXTURE, '"seven"', '"eight"'),
+        2,
+        ("the former id 'topic/eight' is an id at fixtures/topic.toml:15 already", "Ids are permanent and unique"),
+    ),
+    "former id of two": (
+        edited(FIXTURE, "summary", 'aliases = ["a/b"]\nsummary')
+        + edited(edited(FIXTURE, '"seven"', '"eight"'), "summary", 'aliases = ["c/d", "a/b"]\nsummary'),
+        15,
+        ("the former id 'a/b' is an id at fixtures/topic.toml:2 already", "take it out"),
+    ),
+    "former id without a topic": (
+        edited(FIXTURE, "summary", 'aliases = ["six"]\nsummary'),
+        2,
+        ("'aliases[0]' is 'six'", "with its topic"),
     ),
     "id with a slash": (edited(FIXTURE, '"seven"', '"a/b"'), 2, ("'id' is 'a/b'", "lower-case letters")),
     "inline": (

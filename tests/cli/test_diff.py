@@ -303,3 +303,14 @@ def test_the_last_result_of_a_case_that_was_run_again_counts(tmp_path: Path) -> 
     lines = [result_of(ID, "fail", came=1), result_of(ID)]
     new = write_lines(tmp_path / "new.jsonl", header_of(lines), *lines, footer_of(lines))
     assert changed(old, new) == (0, {})
+
+
+def test_a_case_under_its_former_id_is_the_same_case(tmp_path: Path) -> None:
+    old = write_report(tmp_path / "old.jsonl", [result_of("topic/former/was"), result_of("topic/gone/was")])
+    lines = [result_of("topic/today/is", "fail", came=1)]
+    header = dict(header_of(lines))
+    header["fixtures"] = [{**header["fixtures"][0], "aliases": ["topic/former"]}]
+    header["routes"] = [{**header["routes"][0], "aliases": ["was"]}]
+    new = write_lines(tmp_path / "new.jsonl", header, *lines, footer_of(lines))
+    assert changed(old, new) == (1, {"regressed": ["topic/today/is"], "removed": ["topic/gone/is"]})
+    assert "was  pass exited(0) (topic/former/was on " in call_cli("diff", old, new).out

@@ -192,7 +192,7 @@ def test_what_the_deviation_says(code: int, happened: str, tmp_path: Path) -> No
     found = explanation(MATRIX + DEVIATION.format(code=code), "exit-codes/exit-7/always-0", tmp_path)
     assert found["deviation"]["happened"] == happened
     assert found["deviation"]["url"] == "https://example.org/always-0"
-    assert found["deviation"]["observed"] == {"status": {"kind": "exited", "code": code}}
+    assert found["deviation"]["observed"] == [{"status": {"kind": "exited", "code": code}}]
 
 
 def test_a_deviation_that_covers_a_case_and_says_nothing_of_it(tmp_path: Path) -> None:

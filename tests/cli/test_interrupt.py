@@ -5,31 +5,20 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 from conftest import COMMAND, command_environment, run_cli, valid_report
+from interrupting import PATIENCE_SECONDS, heed_signals, until
 
 from conformance.process.launch import TOKEN_VARIABLE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
-PATIENCE_SECONDS = 120.0
-"""How long an event may take before the test gives up; no test takes that long."""
 HANG = "processes/hang-outside-group"
 QUICK = "exit-codes/exit-[027]"
 """Three fixtures: 0, 2 and 7."""
-
-
-def until(event: Callable[[], bool]) -> None:
-    """Return as soon as `event` has happened."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not event():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.02)
 
 
 def token_of(process: psutil.Process) -> str:
@@ -53,12 +42,6 @@ def sleeping_witnesses(run: psutil.Process) -> list[psutil.Process]:
 
 def result_lines(report: Path) -> int:
     return report.read_text().count('"kind": "result"') if report.exists() else 0
-
-
-def heed_signals() -> None:
-    """Undo what a test run that was started in the background hands on: SIGINT ignored."""
-    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="searches for the run's processes by their environment")

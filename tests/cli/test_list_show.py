@@ -103,7 +103,8 @@ def test_show_a_fixture() -> None:
 def test_show_what_stands_against_a_deviation() -> None:
     shown = json.loads(call_cli("show", "native-codes/native-7/pwsh-command", "--json").out)
     (deviation,) = shown["deviations"]
-    assert deviation["observed"]["status"] == {"kind": "exited", "code": 1}
+    (observed,) = deviation["observed"]
+    assert (deviation["happens"], observed["status"]) == ("always", {"kind": "exited", "code": 1})
     assert deviation["reason"]
     assert deviation["url"].startswith("https://")
 

@@ -196,7 +196,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built)
 def test_the_sdist_holds_what_its_tests_need(unpacked: Path) -> None:
     found = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     ours = set(files_below("adapters", "bench", "conformance", "docs", "fixtures", "matrices", "tests"))
-    around = {"LICENSE", "README.md", "bootstrap.py", "pyproject.toml", "tox.ini"}
+    around = {"CITATION.cff", "LICENSE", "README.md", "bootstrap.py", "pyproject.toml", "tox.ini"}
     assert found - {".gitignore", "PKG-INFO"} == ours | around
     for name in ours | around:
         assert (unpacked / name).read_bytes() == (CHECKOUT / name).read_bytes(), name
@@ -211,7 +211,7 @@ def test_the_metadata_say_what_is_needed(metadata: Message) -> None:
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Description-Content-Type"] == "text/markdown"
     always = {Requirement(text).name for text in metadata.get_all("Requires-Dist", []) if "extra ==" not in text}
-    assert always == {"click", "jsonschema", "packaging", "platformdirs", "psutil", "rich"}
+    assert always == {"click", "fastjsonschema", "jsonschema", "packaging", "platformdirs", "psutil", "rich", "tomlkit"}
 
 
 def test_the_entry_points_are_the_command_and_the_plugin(built: Built) -> None:

@@ -25,7 +25,14 @@ from conformance.status import Exited, ExitStatus
 
 HERE = EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local")
 DOCUMENTED = Deviation(
-    ("r",), ("f",), (), ObservedPattern(None, None, None, None), Condition(), "it is so", "https://x/1", Origin("m", 3)
+    ("r",),
+    ("f",),
+    (),
+    (ObservedPattern(None, None, None, None),),
+    Condition(),
+    "it is so",
+    "https://x/1",
+    Origin("m", 3),
 )
 
 

@@ -81,9 +81,12 @@ STEPS = st.builds(
 )
 RULE = Expectation(Exited(7), None, None, None, Condition(), "it is so", "https://x/rule", (), Origin("f", 1))
 KEY = EnvironmentKey("linux", "x86_64", "bash", "5.2.15", "local")
-DEVIATION = Deviation(
-    ("r",), ("f",), (), ObservedPattern(Exited(1), None, None, None), Condition(), "why", "https://x", Origin("m", 3)
+PATTERNS = (
+    ObservedPattern(Exited(1), "empty", "anything", None),
+    ObservedPattern(None, "anything", "anything", None, received="anything"),
 )
+UNTOLD = ["stderr", "stdin", "stdout"]
+DEVIATION = Deviation(("r",), ("f",), (), PATTERNS, Condition(), "why", "https://x", Origin("m", 3))
 
 
 @st.composite
@@ -172,9 +175,8 @@ def test_a_result_comes_back_as_it_was(result: Result) -> None:
     for key, status in (("status", result.status), ("expected", result.expected)):
         assert (None if line[key] is None else status_from_json(line[key])) == status
     assert [found["meaning"] for found in line["discrepancies"]] == [found.meaning for found in result.discrepancies]
-    assert line["deviation"] == (
-        None if result.deviation is None else {"origin": "m:3", "reason": "why", "url": "https://x"}
-    )
+    documented = {"origin": "m:3", "happens": "always", "reason": "why", "url": "https://x", "anything": UNTOLD}
+    assert line["deviation"] == (None if result.deviation is None else documented)
     steps = tuple(step_from_json(step) for step in line["steps"])
     assert steps == (result.observation.steps if result.observation is not None else ())
 

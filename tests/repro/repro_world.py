@@ -87,7 +87,7 @@ def told(shell: ScriptShell, result: Result, terms: Terms) -> list[str]:
     lines = [f"status: {shell.word(observed.status)}"]
     for name in ("stdout", "stderr"):
         stream = getattr(observed, name)
-        documented = terms.deviation and getattr(terms.deviation.observed, name)
+        documented = terms.deviation and getattr(terms.deviation.observed[0], name)
         own = documented == ANYTHING or (isinstance(documented, str) and documented.startswith(BEGINS))
         if not own and getattr(terms.expectations[-1], name) is not None:
             lines.append(f"{name}: {stream.length} bytes, sha256 {stream.sha256}")

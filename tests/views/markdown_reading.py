@@ -1,0 +1,49 @@
+"""What a reader of Markdown sees: the tags that it becomes, and the text that is no code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+from markdown_it import MarkdownIt
+
+VOID = {"br", "hr", "img", "input"}
+
+
+@dataclass
+class Seen(HTMLParser):
+    """The tags of a page, the addresses of its links, its text outside code, and that within."""
+
+    tags: set[str] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
+    attributes: set[str] = field(default_factory=set)
+    text: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        if tag not in VOID:
+            self.opened.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.opened, f"</{tag}> ends nothing"
+        assert self.opened.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        (self.code if "code" in self.opened else self.text).append(data)
+
+
+def read_markdown(text: str) -> Seen:
+    """Return what `text` becomes where raw HTML is let through, as on GitHub; every tag must be closed in its place."""
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    seen = Seen()
+    seen.feed(html)
+    seen.close()
+    assert seen.opened == [], f"left open: {seen.opened}"
+    return seen
