@@ -83,6 +83,14 @@ def test_what_is_clicked_and_typed_is_in_the_address(fragment: str, actions: Seq
     assert shown.rows == next(rows for known, rows in FILTERS if known == fragment)
 
 
+def test_enter_in_a_field_leaves_the_page_as_it_is(shown: Shown) -> None:
+    do(shown, "[name=text]≔npm is")
+    shown.tab.press("Enter")
+    shown.tab.wait_for("document.readyState === 'complete'")
+    assert shown.fragment == "#text=npm%20is"
+    assert shown.rows == [["two", "n/a"]]
+
+
 def test_a_second_click_takes_a_filter_away_and_one_button_all(shown: Shown) -> None:
     do(shown, "[data-result=fail]", "[data-result=fail]")
     assert shown.rows == ALL_ROWS
@@ -166,6 +174,6 @@ def test_head_and_names_stay_where_they_are_seen(show: Show, tmp_path_factory: p
     places = shown.tab.evaluate(
         "[document.querySelector('thead .corner'), grid.lines[60].cells[0]].map((e) => {"
         "const [a, b] = [e, scroller].map((one) => one.getBoundingClientRect());"
-        "return [Math.round(a.left - b.left), e.tagName + (a.top - b.top < 3 ? ' at the top' : '')]; })"
+        "return [Math.round(a.left - b.left), e.tagName + (Math.abs(a.top - b.top) < 3 ? ' at the top' : '')]; })"
     )
     assert places == [[1, "TH at the top"], [1, "TH"]]

@@ -32,7 +32,8 @@ HOSTILE = (
     "<script>hurt()</script>", "</script><script>hurt()</script>", "</SCRIPT >", "<!--", "-->", "<!-- <script>", "]]>",
     "<img src=x onerror=hurt()>", "\"><svg onload=hurt()>", "' onmouseover='hurt()", "&lt;b&gt;", "&#x3c;",
     "\u2028hurt()\u2029",
-    "javascript:hurt()", "https://example.org/\"onclick=\"hurt()", "https://example.org/ x",
+    "javascript:hurt()", "javascript://x.example/%0ahurt()", "file://x.example/x",
+    "https://example.org/\"onclick=\"hurt()", "https://example.org/ x",
     "data:text/html,<script>hurt()</script>",
     "\u202e\u2066rtl\u2069", "\ud800", "\udfff\ud800", "\0", "\x1b[2J\x07", "\r\n::error::x", "##[error]x",
     "$verdict ${program} $$",
@@ -154,7 +155,7 @@ def test_in_the_browser_nothing_of_it_happens(show: Show, tmp_path: Path) -> Non
 
 def test_a_link_goes_to_the_web_or_is_none(show: Show, tmp_path: Path) -> None:
     for number, hostile in enumerate(HOSTILE):
-        if not hostile.startswith(("java", "data", "https")):
+        if not hostile.startswith(("java", "data", "https", "file")):
             continue
         line = result_of("a/b/c")
         header = json.loads(json.dumps(header_of([line])))

@@ -320,3 +320,9 @@ def test_the_markdown_of_any_text_is_that_of_the_command(shown: Shown) -> None:
         f"{json.dumps(shown_texts)}.map((text) => [escaped(text), code(text.replaceAll('\\n', ' '))])"
     )
     assert found == [[escaped(text), code(text)] for text in texts]
+
+
+def test_all_bytes_can_be_told_from_what_is_shown_of_them(shown: Shown) -> None:
+    text = shown.tab.evaluate("escapedBytes(Uint8Array.from({ length: 256 }, (none, byte) => byte))")
+    assert text.replace("\n", "").replace("\t", "").isprintable()
+    assert text.encode("ascii").decode("unicode_escape").encode("latin-1") == bytes(range(256))

@@ -15,7 +15,7 @@ function selected(what) {
     if (!fixture.id.includes(fixtureText)) continue;
     const results = fixture.results.filter((result) => allowed[result[COLUMN]]);
     if (what.differs && !differ(results)) continue;
-    const hit = results.filter((result) => among(what.result, kindOf(result).name) && says(fixture, result));
+    const hit = results.filter((result) => among(what.result, kindOf(result).name) && says(result));
     if (!hit.length) continue;
     const row = { fixture, results, hit: new Set(hit) };
     for (const result of hit) {

@@ -151,7 +151,6 @@ function typed() {
 }
 
 function listen() {
-  form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", (event) => {
     event.preventDefault();
     ask({ ...NOTHING_ASKED, case: current.case, on: current.on });
