@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.options import route_files_option
 from conformance.cli.suite import suite_of
 from conformance.errors import CatalogError, UsageError
 from conformance.report.findings import judge_run
@@ -38,14 +39,7 @@ from conformance.whole_file import whole_file
 )
 @click.option("--expect-shards", type=click.IntRange(min=1), metavar="N", help="Refuse what is not all of N shards.")
 @click.option("--allow-incomplete", is_flag=True, help="Take what was cut short or lacks a shard, and mark it.")
-@click.option(
-    "--route",
-    "route_files",
-    multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The TOML file with routes of yours that were run; may be repeated.",
-)
+@route_files_option
 def merge_command(
     reports: tuple[Path, ...],
     output: Path,

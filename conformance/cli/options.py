@@ -35,6 +35,16 @@ time_scale_option = click.option(
 )
 
 
+route_files_option = click.option(
+    "--route",
+    "route_files",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A TOML file with routes of yours, whose cases then have ids as well; may be repeated.",
+)
+
+
 def selection_options(command: Command) -> Command:
     """Add MATRIX..., -k, --route, --fixture and --shard."""
     for decorate in (
@@ -92,14 +102,7 @@ def source_options(command: Command) -> Command:
     """Add --matrix, --route FILE and --timeout-scale, for a command that takes the ids of cases."""
     for decorate in (
         time_scale_option,
-        click.option(
-            "--route",
-            "route_files",
-            multiple=True,
-            type=click.Path(path_type=Path, dir_okay=False),
-            metavar="FILE",
-            help="A TOML file with routes of yours, whose cases then have ids as well; may be repeated.",
-        ),
+        route_files_option,
         click.option(
             "--matrix",
             "matrices",

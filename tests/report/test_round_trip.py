@@ -7,7 +7,6 @@ import io
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import REPORT_ENVIRONMENT, valid_lines, valid_report
@@ -34,6 +33,7 @@ from conformance.observation import (
 )
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import decode_bytes, encode_bytes, result_line
+from conformance.report.decoding import observation_in
 from conformance.report.reader import read_report
 from conformance.report.writer import ReportWriter
 from conformance.selection import Selection
@@ -129,39 +129,6 @@ def report_of(results: list[Result], *, footer: bool = True) -> bytes:
     return stream.getvalue().encode("utf-8")
 
 
-def stream_from_json(value: dict[str, Any]) -> CapturedStream:
-    difference = value["difference"]
-    return CapturedStream(
-        value["bytes"],
-        value["sha256"],
-        decode_bytes(value["head"]),
-        decode_bytes(value["tail"]),
-        None
-        if difference is None
-        else Difference(
-            difference["offset"],
-            difference["window_offset"],
-            decode_bytes(difference["expected"]),
-            decode_bytes(difference["observed"]),
-        ),
-    )
-
-
-def step_from_json(value: dict[str, Any]) -> StepObservation:
-    return StepObservation(
-        status=status_from_json(value["status"]),
-        stdout=stream_from_json(value["stdout"]),
-        stderr=stream_from_json(value["stderr"]),
-        stdin=StdinRecord(**value["stdin"]),
-        witness=WitnessRecord(
-            value["witness"]["marks"], tuple(Received(r["bytes"], r["sha256"]) for r in value["witness"]["received"])
-        ),
-        leftovers=tuple(Leftover(**leftover) for leftover in value["leftovers"]),
-        seconds=value["seconds"],
-        repetition=value["repetition"],
-    )
-
-
 @settings(max_examples=60, deadline=None)
 @given(RESULTS)
 def test_a_result_comes_back_as_it_was(result: Result) -> None:
@@ -177,8 +144,7 @@ def test_a_result_comes_back_as_it_was(result: Result) -> None:
     assert [found["meaning"] for found in line["discrepancies"]] == [found.meaning for found in result.discrepancies]
     documented = {"origin": "m:3", "happens": "always", "reason": "why", "url": "https://x", "anything": UNTOLD}
     assert line["deviation"] == (None if result.deviation is None else documented)
-    steps = tuple(step_from_json(step) for step in line["steps"])
-    assert steps == (result.observation.steps if result.observation is not None else ())
+    assert (observation_in(line) if line["steps"] else None) == result.observation
 
 
 @given(st.binary(max_size=200))
