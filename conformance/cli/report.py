@@ -1,9 +1,10 @@
-"""`conformance report [FILE]`: views made from a report, and from a report only."""
+"""`conformance report [FILE]`: views of a report, made from it and from nothing else."""
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -24,74 +25,79 @@ from conformance.views.terminal import console_for_logs
 from conformance.whole_file import whole_file
 
 STANDARD_OUTPUT = Path("-")
-FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+View = Callable[[IndexedReport], Iterable[str]]
 
 
-def _page(report: IndexedReport) -> Iterator[str]:
+def _page(report: IndexedReport) -> Iterable[str]:
     from conformance.views.html import page  # here, since only this view needs its files
 
     return page(report)
 
 
-VIEWS: Mapping[str, Callable[[IndexedReport], Iterable[str]]] = {
-    "html": _page,
-    "markdown": lambda report: markdown(told_of(report), report.header),
-    "junit": lambda report: junit(told_of(report)),
-    "badge": lambda report: badge(told_of(report)),
-    "csv": lambda report: csv_table(told_of(report)),
+VIEWS: Mapping[str, tuple[View, str]] = {
+    "html": (_page, "Write one page without any other file: the grid, filters and all of each case."),
+    "markdown": (markdown, "Write Markdown for a job's summary or a comment."),
+    "junit": (junit, "Write JUnit XML for a CI system."),
+    "badge": (badge, "Write the JSON of a badge for shields.io."),
+    "csv": (csv_table, "Write a table, a row for each result."),
 }
+"""The views that are files, by the option that asks for them."""
 
 
-def _view_option(name: str, what: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    return click.option(f"--{name}", type=FILE, metavar="FILE", help=what)
+def _view_options(command: Callable[..., int]) -> Callable[..., int]:
+    for name, (_, help_text) in reversed(list(VIEWS.items())):
+        path = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+        command = click.option(f"--{name}", type=path, metavar="FILE", help=help_text)(command)
+    return command
 
 
 @click.command("report")
-@click.argument("report", metavar="[FILE]", type=FILE, default=DEFAULT_REPORT)
-@_view_option("html", "Write one page with the grid, filters and all of each case, which needs no other file.")
-@_view_option("markdown", "Write a summary for a job on GitHub, or to paste.")
-@_view_option("junit", "Write JUnit XML, for Jenkins, GitLab and others.")
-@_view_option("csv", "Write a table, a row a result.")
-@_view_option("badge", "Write what shields.io makes a badge of.")
-@click.option("--annotations", is_flag=True, help="Print what is wrong as annotations of a GitHub workflow.")
-@click.option("--exit-code", "as_run", is_flag=True, help="Exit as the run did; with 3 for one that was cut short.")
+@click.argument(
+    "report", metavar="[FILE]", default=DEFAULT_REPORT, type=click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+)
+@_view_options
+@click.option("--annotations", "annotated", is_flag=True, help="Print annotations for GitHub's log.")
+@click.option("--exit-code", "as_the_run", is_flag=True, help="Exit as the run did; with 3 where it was cut short.")
 def report_command(
     report: Path,
-    annotations: bool,  # noqa: FBT001 - click passes options so
-    as_run: bool,  # noqa: FBT001
-    **places: Path | None,
+    annotated: bool,  # noqa: FBT001 - click passes options so
+    as_the_run: bool,  # noqa: FBT001
+    **files: Path | None,
 ) -> int:
-    """Show the report FILE (default: conformance-report.jsonl; -: standard input), or make views of it; run nothing.
+    """Show the report FILE (default: conformance-report.jsonl, - is standard input): what is wrong, the grid, counts.
 
-    Any number of views is made at once, each into a FILE, or - for standard output. Without any, it is shown here.
+    With options it writes views instead, as many as are asked for; a FILE of theirs may be -, standard output. It exits
+    with 0 where they were made, whatever the report says. Nothing is run.
     """
-    wanted = {name: place for name, place in places.items() if place is not None}
-    printed = [name for name, place in wanted.items() if place == STANDARD_OUTPUT] + ["annotations"] * annotations
-    if len(printed) > 1:
-        raise UsageError(f"{' and '.join(printed)} would stand on standard output together. Give one a file.")
+    wanted = {name: path for name, path in files.items() if path is not None}
+    if [*wanted.values(), *([STANDARD_OUTPUT] if annotated else [])].count(STANDARD_OUTPUT) > 1:
+        raise UsageError("only one view can be standard output (-). Give the others the name of a file.")
     if report != STANDARD_INPUT and not report.exists():
-        raise UsageError(f"{report}: there is no such report. Run `conformance run`, or name one.")
+        raise UsageError(f"{report}: there is no such report. Run `conformance run`, or name the file of one.")
     with index_report(report) as indexed:
-        for name, place in wanted.items():
-            _write(VIEWS[name](indexed), place, f"--{name}")
-        if annotations:
-            _print(workflow_commands(told_of(indexed)))
-        if not (wanted or annotations):
+        for name, path in wanted.items():
+            _write(VIEWS[name][0](indexed), path, f"--{name}")
+        if annotated:
+            _print(workflow_commands(indexed))
+        elif not wanted:
             _show(indexed)
-        return told_of(indexed).exit_code if as_run else ALL_AS_DOCUMENTED
+        return told_of(indexed).exit_code if as_the_run else ALL_AS_DOCUMENTED
 
 
-def _write(parts: Iterable[str], place: Path, option: str) -> None:
-    if place == STANDARD_OUTPUT:
+def _write(parts: Iterable[str], path: Path, option: str) -> None:
+    if path == STANDARD_OUTPUT:
         _print(parts)
         return
-    with whole_file(place, option) as stream:
+    with whole_file(path, option) as stream:
         stream.writelines(parts)
 
 
 def _print(parts: Iterable[str]) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(newline="")  # the line breaks of a view are its own, on Windows as well
     for part in parts:
-        sys.stdout.write(part)
+        click.echo(part, nl=False)
 
 
 def _show(report: IndexedReport) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.model import EnvironmentKey
-from conformance.observation import SAYS_NOTHING
+from conformance.observation import SAYS_NOTHING, ResultKind
 from conformance.process.capture import HEAD_BYTES, TAIL_BYTES
 from conformance.report.codec import FORMAT, decode_bytes
 from conformance.schema import MisfitError, compiled
@@ -25,6 +25,8 @@ def check_header(line: Line) -> None:
     if line.get("format") != FORMAT:
         raise CheckError(f"not a report of format {FORMAT}, the one that is known here. Run the cases again")
     _check_schema(line, "header")
+    for run in line["runs"]:
+        _check_environment(run["environment"])
 
 
 def check_footer(line: Line) -> None:
@@ -37,6 +39,7 @@ def check_result(line: Line) -> None:
     _check_schema(line, "result")
     if line["id"] != f"{line['fixture']}/{line['route']}":
         raise CheckError(f"the id {line['id']} is not that of its fixture and route")
+    _check_environment(line["environment"])
     try:
         EnvironmentKey.parse(line["environment"])
         line["environment"].encode()  # a lone surrogate, which JSON can hold, is in no key of an index
@@ -46,9 +49,16 @@ def check_result(line: Line) -> None:
         raise CheckError(str(error)) from error
     if line["result"] not in SAYS_NOTHING and not (line["steps"] and line["status"] and line["expected"]):
         raise CheckError(f"the result of {line['id']} is {line['result']}, but no step or status stands there")
+    if line["result"] in (ResultKind.DEVIATES, ResultKind.FIXED) and line["deviation"] is None:
+        raise CheckError(f"the result of {line['id']} is {line['result']}, but no deviation stands there")
     for step in line["steps"]:
         for name in ("stdout", "stderr"):
             _check_stream(f"{name} of {line['id']}", step[name])
+
+
+def _check_environment(name: str) -> None:
+    if not name.isprintable():
+        raise CheckError(f"{ascii(name)[:80]} is no environment: it has a character that is not printable")
 
 
 def _check_stream(name: str, stream: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ class Column:
 
     route: str
     environment: str
+
+
+@dataclass(frozen=True)
+class ColumnCounts:
+    """How many cases of a column have which result."""
+
+    results: Mapping[str, int]
+    gating: int
+    """How many of them make a run fail."""
 
 
 class IndexedReport:
@@ -130,6 +140,28 @@ class IndexedReport:
             f"SELECT offset, size FROM result JOIN environment ON environment.number = result.environment {condition} "
             "ORDER BY fixture, route, environment.name",
             tuple(results),
+        )
+        for offset, size in found:
+            yield self._report.result_at(offset, size)
+
+    def column_counts(self) -> Mapping[Column, ColumnCounts]:
+        """Return how many cases of each column have which result, in the order of `columns`."""
+        found = self._database.execute(
+            "SELECT route.name, environment.name, result, count(*), sum(gates) FROM result "
+            "JOIN route ON route.number = result.route JOIN environment ON environment.number = result.environment "
+            "GROUP BY route.number, environment.name, result ORDER BY route.number, environment.name"
+        )
+        return {
+            column: ColumnCounts({row[2]: row[3] for row in rows}, sum(row[4] for row in rows))
+            for column, group in groupby(found, lambda row: Column(row[0], row[1]))
+            for rows in [list(group)]
+        }
+
+    def lines_by_column(self) -> Iterator[Line]:
+        """Yield all results column by column, as `columns` has them, then by fixture."""
+        found = self._database.execute(
+            "SELECT offset, size FROM result JOIN environment ON environment.number = result.environment "
+            "ORDER BY route, environment.name, fixture"
         )
         for offset, size in found:
             yield self._report.result_at(offset, size)

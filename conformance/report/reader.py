@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
@@ -16,7 +17,7 @@ from conformance.report.checks import CheckError, check_footer, check_header, ch
 
 Line = Mapping[str, Any]
 
-LONGEST_LINE_BYTES = 16 * 1024 * 1024
+LONGEST_LINE_BYTES = 8 * 1024 * 1024
 """A longer line is none that this tool writes."""
 STANDARD_INPUT = Path("-")
 MEBIBYTE = 1024 * 1024
@@ -74,6 +75,8 @@ class ReportFile:
                 yield StoredLine(value, offset, len(line))
                 self._stream.seek(offset + len(line))  # the one who was given it may have read elsewhere
             else:
+                if any(run >= len(self.header["runs"]) for run in value["incomplete"]):
+                    raise self._error(number, "it names a run that the header has not. Give a report as it was written")
                 self.footer = value
             offset += len(line)
 
@@ -84,6 +87,8 @@ class ReportFile:
 
     def bytes_at(self, offset: int, size: int) -> bytes:
         """Return a line as it stands in the file."""
+        if sys.platform != "win32":  # the buffer would be filled anew for each line that stands elsewhere
+            return os.pread(self._stream.fileno(), size, offset)
         self._stream.seek(offset)
         return self._stream.read(size)
 
@@ -98,7 +103,7 @@ class ReportFile:
 
     def _checked(self, number: int, line: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
         try:
-            value = json.loads(line, parse_constant=_no_number)
+            value = json.loads(line, parse_constant=_no_number, object_pairs_hook=_unique)
         except (ValueError, RecursionError) as error:
             raise self._error(number, f"not a line of a report: {_in_short(error)}") from error
         kind = value.get("kind") if isinstance(value, dict) else None
@@ -122,6 +127,14 @@ _CHECKS = {"header": check_header, "result": check_result, "footer": check_foote
 
 def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number of JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of `pairs`. Of a key that stands twice, readers of JSON take the first or the last."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands in it twice")
+    return value
 
 
 def _in_short(error: Exception) -> str:

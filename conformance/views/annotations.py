@@ -1,64 +1,69 @@
-"""A report as annotations of a GitHub workflow: commands in the log, which nothing in a report can add to.
+"""Annotations of a run on GitHub: workflow commands for its log.
 
-Sources: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
-https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
+Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
+from typing import Any, NamedTuple
 
-from conformance.observation import ResultKind
 from conformance.report.findings import line_gates
-from conformance.report.results import Told
+from conformance.report.index import IndexedReport
+from conformance.report.results import Told, told_of
 from conformance.views.text import printable, shortened
+from conformance.views.verdict import verdict
+
+Line = Mapping[str, Any]
 
 SHOWN = 10
-"""GitHub shows so many of each kind for a step."""
-CHARACTERS = 2000
-Note = tuple[str, str]
-"""A title and a message."""
+"""GitHub shows so many annotations of a kind for a step, so one that counts the others may be the last of them."""
+MESSAGE_CHARACTERS = 1000
+_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
-def workflow_commands(told: Told) -> Iterator[str]:
-    """Yield the lines for a job's log: errors for what fails the run, warnings for what is provisional."""
+class _Annotation(NamedTuple):
+    title: str
+    message: str
+
+
+def workflow_commands(report: IndexedReport) -> Iterator[str]:
+    """Yield an error for each thing that makes the run fail, the worst first, and a warning for what is provisional."""
+    told = told_of(report)
     counts = told.results.counts()
-    whole = [("incomplete", told.cut_short)] if told.cut_short else []
-    whole += [("finding", finding) for finding in told.findings]
-    wrong = [ResultKind.ERROR, ResultKind.FAIL, ResultKind.FIXED]
-    errors = chain(whole, _gating(told, wrong))
-    yield from _commands("error", errors, len(whole) + told.results.gating + counts.get(ResultKind.ERROR, 0))
-    provisional = sum(counts.get(kind, 0) for kind in wrong[1:]) - told.results.gating
-    yield from _commands("warning", _provisional(told, wrong[1:]), provisional)
+    whole = [_Annotation("conformance: finding", finding) for finding in told.findings[:SHOWN]]
+    ahead = []
+    if told.cut_short:
+        ahead.append(_Annotation("conformance: incomplete", verdict(told).sentence))
+    elif told.exit_code > 1 and not counts.get("error"):
+        ahead.append(_Annotation("conformance: a required shell is missing", verdict(told).sentence))
+    total = len(ahead) + len(told.findings) + counts.get("error", 0) + told.results.gating
+    yield from _commands("error", chain(ahead, whole, _cases(told, gating=True)), total)
+    failing = sum(counts.get(kind, 0) for kind in ("fail", "fixed"))
+    yield from _commands("warning", _cases(told, gating=False), failing - told.results.gating)
 
 
-def _gating(told: Told, kinds: Iterable[ResultKind]) -> Iterator[Note]:
-    for kind in kinds:
+def _cases(told: Told, *, gating: bool) -> Iterator[_Annotation]:
+    for kind in ("error", "fail", "fixed"):
         for line in told.results.lines([kind]):
-            if line_gates(line) or kind is ResultKind.ERROR:
-                yield f"{kind} {line['id']}", f"on {line['environment']}: {line['reason']}"
+            if (kind == "error" or line_gates(line)) is gating:
+                note = "provisional " if line["provisional"] and kind != "error" else ""
+                message = f"{shortened(line['reason'], MESSAGE_CHARACTERS)}\non {line['environment']}"
+                yield _Annotation(f"{note}{kind} {line['id']}", message)
 
 
-def _provisional(told: Told, kinds: Iterable[ResultKind]) -> Iterator[Note]:
-    for kind in kinds:
-        for line in told.results.lines([kind]):
-            if not line_gates(line):
-                yield f"provisional {kind} {line['id']}", f"on {line['environment']}: {line['reason']}"
+def _commands(kind: str, found: Iterable[_Annotation], total: int) -> Iterator[str]:
+    shown = SHOWN if total <= SHOWN else SHOWN - 1
+    for annotation in islice(found, shown):
+        yield _command(kind, annotation)
+    if total > shown:
+        more = f"and {total - shown} more: the report has them all"
+        yield _command(kind, _Annotation(f"conformance: {total - shown} more", more))
 
 
-def _commands(command: str, notes: Iterable[Note], count: int) -> Iterator[str]:
-    shown = SHOWN if count <= SHOWN else SHOWN - 1
-    for title, message in islice(notes, shown):
-        yield f"::{command} title={_property(title)}::{_data(message)}\n"
-    if count > shown:
-        yield f"::{command} title=conformance::and {count - shown} more, which the report names\n"
-
-
-def _data(text: str) -> str:
-    text = printable(shortened(text, CHARACTERS))
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _command(kind: str, annotation: _Annotation) -> str:
+    title = printable(annotation.title).translate(_PROPERTY)
+    message = printable(shortened(annotation.message, 2 * MESSAGE_CHARACTERS)).translate(_DATA)
+    return f"::{kind} title={title}::{message}\n"

@@ -1,37 +1,24 @@
-"""What a report comes to as a badge, as shields.io reads it from an address.
-
-Source: https://shields.io/badges/endpoint-badge
-"""
+"""A badge, as the JSON that the endpoint badge of shields.io reads (https://shields.io/badges/endpoint-badge)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS
-from conformance.report.results import Told
+from conformance.report.codec import json_text
+from conformance.report.index import IndexedReport
+from conformance.report.results import told_of
+from conformance.views.text import printable
+from conformance.views.verdict import verdict
 
-_COLORS = {ALL_AS_DOCUMENTED: "brightgreen", SOMETHING_DIFFERS: "red"}
+LABEL = "conformance"
+ORDINARY, BAD, UNKNOWN = "brightgreen", "red", "lightgrey"
 
 
-def badge(told: Told) -> Iterator[str]:
-    """Yield the JSON of the badge."""
-    counts = told.results.counts()
-    total = sum(counts.values())
-    wrong = told.results.gating + counts.get("error", 0)
-    if told.cut_short:
-        message, color = "incomplete", "lightgrey"
-    else:
-        message = f"{total - wrong} of {total} as documented"
-        color = _COLORS.get(told.exit_code, "orange")
-    yield json.dumps(
-        {
-            "schemaVersion": 1,
-            "label": "shell exit conformance",
-            "message": message,
-            "color": color,
-            "isError": told.exit_code != ALL_AS_DOCUMENTED,
-        },
-        indent=1,
-    )
-    yield "\n"
+def badge(report: IndexedReport) -> Iterator[str]:
+    """Yield the badge of `report`: what is wrong with it, or how much is as documented."""
+    told = told_of(report)
+    found = verdict(told)
+    color = UNKNOWN if told.cut_short else ORDINARY if found.is_good else BAD
+    message = "incomplete" if told.cut_short else printable(found.sentence)
+    value = {"schemaVersion": 1, "label": LABEL, "message": message, "color": color, "isError": bool(told.cut_short)}
+    yield json_text(value) + "\n"

@@ -139,7 +139,7 @@ def escaped(text: str) -> str:
 
 def code(text: str) -> str:
     """Return one line of Markdown that shows `text` as code."""
-    line = printable(text).replace("\n", " ")
+    line = printable(text).replace("\n", " ") or " "
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"

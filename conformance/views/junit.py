@@ -1,91 +1,132 @@
-"""A report as JUnit XML, as Jenkins's xunit plug-in and GitLab read it: a test case for each case.
+"""JUnit XML for CI systems: what both Jenkins and GitLab read of it.
 
-The order of elements and the attributes are those of Jenkins's schema.
-Sources: https://github.com/jenkinsci/xunit-plugin/blob/master/src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd/junit-10.xsd
-https://docs.gitlab.com/ci/testing/unit_test_reports/
+Jenkins: https://github.com/jenkinsci/xunit-plugin (model/xsd/junit-10.xsd), which knows properties of suites only.
+GitLab: https://docs.gitlab.com/ci/testing/unit_test_reports/
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.sax.saxutils import quoteattr
 
-from conformance.observation import ResultKind
+from conformance.errors import HarnessError
+from conformance.observation import SAYS_NOTHING, Basis, ResultKind
 from conformance.report.findings import line_gates
-from conformance.report.results import Told
+from conformance.report.index import Column, ColumnCounts, IndexedReport
+from conformance.report.results import Told, told_of
 from conformance.views.text import printable, shortened
 
 Line = Mapping[str, Any]
 
-REASON_CHARACTERS = 10_000
-_DIFFERS = (ResultKind.FAIL, ResultKind.FIXED)
-_NOT_RUN = (ResultKind.UNAVAILABLE, ResultKind.SKIPPED)
+TEXT_CHARACTERS = 10_000
+MESSAGE_CHARACTERS = 300
+WHOLE = "conformance.run"
+"""The class of the tests that stand for what no single result shows."""
+_DIRECTIVE = re.compile(r"\[\[(?=\w+\|)")
+"""What attaches a file of the machine to a test, or gives it a property, where it stands in its output."""
 
 
-def junit(told: Told) -> Iterator[str]:
-    """Yield the parts of the file. What is wrong with the run as a whole is a test case of its own each."""
-    counts, results = told.results.counts(), told.results
-    whole = [*told.findings, *([told.cut_short] if told.cut_short else [])]
-    not_counted = sum(counts.get(kind, 0) for kind in _DIFFERS) - results.gating
-    totals = {
-        "tests": sum(counts.values()) + len(whole),
-        "failures": results.gating + len(whole),
-        "errors": counts.get(ResultKind.ERROR, 0),
+def junit(report: IndexedReport) -> Iterator[str]:
+    """Yield the XML of `report`: a suite for each route in each environment, a test for each case.
+
+    A provisional result fails no run, so it is skipped here.
+    """
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="conformance">\n'
+    yield from _whole(told_of(report))
+    counts = report.column_counts()
+    for column, lines in groupby(report.lines_by_column(), lambda line: Column(line["route"], line["environment"])):
+        yield from _suite(column, counts[column])
+        yield _xml(_properties(column, report))
+        for line in lines:
+            yield _xml(_test(line))
+        yield "</testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _whole(told: Told) -> Iterator[str]:
+    """Yield a suite of what is wrong with the run as a whole, so that it is not taken for one in which all passed."""
+    missing = told.exit_code == HarnessError.exit_code and not told.cut_short and not told.results.counts().get("error")
+    tests = {
+        "complete": ("error", told.cut_short),
+        "findings": ("failure", "\n".join(told.findings)),
+        "required-shells": ("error", "a required shell is missing" if missing else ""),
     }
-    skipped = sum(counts.get(kind, 0) for kind in _NOT_RUN) + not_counted
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f'<testsuites name="conformance"{_attributes(totals)}>\n'
-    yield f'<testsuite name="conformance"{_attributes({**totals, "skipped": skipped})}>\n'
-    for sentence in whole:
-        yield '<testcase name="the whole run" classname="conformance">'
-        yield _element("failure", sentence) + "</testcase>\n"
-    for line in results.lines():
-        yield _case(line)
-    yield "</testsuite>\n</testsuites>\n"
+    bad = [element for element, text in tests.values() if text]
+    yield _open("the run as a whole", len(tests), bad.count("failure"), bad.count("error"), 0)
+    for name, (element, text) in tests.items():
+        test = Element("testcase", name=name, classname=WHOLE, time="0")
+        if text:
+            _say(test, element, element, text)
+        yield _xml(test)
+    yield "</testsuite>\n"
 
 
-def _case(line: Line) -> str:
-    # Jenkins takes what stands before the last dot for a package.
-    class_name = f"{_undotted(line['environment'])}.{_undotted(line['route'])}"
+def _suite(column: Column, counts: ColumnCounts) -> Iterator[str]:
+    results = counts.results
+    told = sum(results.get(kind, 0) for kind in ("pass", "deviates", "error")) + counts.gating
+    total = sum(results.values())
+    name = f"{column.route} on {column.environment}"
+    yield _open(name, total, counts.gating, results.get(ResultKind.ERROR, 0), total - told)
+
+
+def _open(name: str, tests: int, failures: int, errors: int, skipped: int) -> str:
+    values = {"name": _text(name), "tests": tests, "failures": failures, "errors": errors, "skipped": skipped}
+    return f"<testsuite {' '.join(f'{key}={quoteattr(str(value))}' for key, value in values.items())}>\n"
+
+
+def _properties(column: Column, report: IndexedReport) -> Element:
+    properties = Element("properties")
+    for name, value in (
+        ("conformance_route", column.route),
+        ("conformance_environment", column.environment),
+        ("conformance_suite", report.header["suite"]["digest"]),
+        ("conformance_version", report.header["tool"]["version"]),
+    ):
+        SubElement(properties, "property", name=name, value=_text(value))
+    return properties
+
+
+def _test(line: Line) -> Element:
+    # Jenkins takes what stands before the last full stop for a package.
+    package, name = (_text(line[key]).replace(".", "_") for key in ("environment", "route"))
     seconds = sum(step["seconds"] for step in line["steps"])
-    head = _attributes({"name": line["id"], "classname": class_name, "time": f"{seconds:.3f}"})
-    return f"<testcase{head}>{''.join(_inside(line))}</testcase>\n"
-
-
-def _inside(line: Line) -> Iterator[str]:
+    test = Element("testcase", name=line["id"], classname=f"{package}.{name}", time=f"{seconds:.3f}")
     kind, reason = line["result"], line["reason"]
     if kind == ResultKind.ERROR:
-        yield _element("error", reason)
+        _say(test, "error", kind, reason)
     elif line_gates(line):
-        yield _element("failure", reason, type=kind)
-    elif kind in _NOT_RUN:
-        yield _element("skipped", reason)
-    elif kind in _DIFFERS:
-        yield _element("skipped", f"provisional, so it fails no run: {kind}: {reason}")
-    notes = [f"conformance_result={kind}", f"conformance_basis={line['basis']}"]
-    if kind == ResultKind.DEVIATES:
-        notes.append(reason)
-    yield f"<system-out>{_text(chr(10).join(notes))}</system-out>"
+        _say(test, "failure", kind, reason)
+    elif kind in (ResultKind.FAIL, ResultKind.FIXED):
+        _say(test, "skipped", kind, f"provisional, not seen on this shell and system before: {reason}")
+    elif kind in SAYS_NOTHING:
+        _say(test, "skipped", kind, reason)
+    if kind != ResultKind.PASS or line["basis"] == Basis.TEXT:
+        SubElement(test, "system-out").text = _output(line)
+    return test
 
 
-def _element(name: str, text: str, **attributes: str) -> str:
-    message = text.partition("\n")[0]
-    return f"<{name}{_attributes({'message': message, **attributes})}>{_text(text)}</{name}>"
+def _say(test: Element, element: str, kind: str, text: str) -> None:
+    message = shortened(text.split("\n", 1)[0], MESSAGE_CHARACTERS)
+    SubElement(test, element, type=kind, message=_text(message)).text = _text(text)
 
 
-def _attributes(values: Mapping[str, object]) -> str:
-    return "".join(f" {name}={quoteattr(_plain(str(value)))}" for name, value in values.items())
+def _output(line: Line) -> str:
+    """Return the properties of a test, by the names that the pytest plug-in has for them, and what is documented."""
+    told = {"result": line["result"], "environment": line["environment"], "basis": line["basis"]}
+    rows = [f"[[PROPERTY|conformance_{name}={_text(value)}]]" for name, value in told.items()]
+    deviation = line["deviation"]
+    if line["result"] == ResultKind.DEVIATES and deviation is not None:
+        rows.append(f"deviates as documented: {_text(deviation['reason'])} ({_text(deviation['url'])})")
+    return "\n".join(rows)
 
 
 def _text(text: str) -> str:
-    return escape(_plain(text))
+    return _DIRECTIVE.sub(r"[\\x5b", printable(shortened(text, TEXT_CHARACTERS)))
 
 
-def _plain(text: str) -> str:
-    """Return `text` in characters that XML 1.0 may hold, which all printable ones are."""
-    return printable(shortened(text, REASON_CHARACTERS))
-
-
-def _undotted(text: str) -> str:
-    return text.replace(".", "_")
+def _xml(element: Element) -> str:
+    return tostring(element, encoding="unicode") + "\n"

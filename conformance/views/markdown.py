@@ -1,118 +1,135 @@
-"""A report as Markdown: the summary of a GitHub job, or something to paste. It stays below what GitHub takes."""
+"""A report as Markdown, for the summary of a job and for comments: all that others wrote stands in it as code."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from conformance.observation import ResultKind
-from conformance.report.index import Column
-from conformance.report.results import Told
+from conformance.report.index import IndexedReport
+from conformance.report.results import Told, told_of
 from conformance.status import status_from_json
-from conformance.views.document import code, escaped, fenced
+from conformance.views.changes import COMMENT_CHARACTERS
+from conformance.views.document import code, fenced
 from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE, TEXT_NOTE
 from conformance.views.text import printable, shortened
-from conformance.views.verdict import verdict
+from conformance.views.verdict import WRONG, verdict
 
 Line = Mapping[str, Any]
 
-SUMMARY_CHARACTERS = 500_000
-"""The summary of a step may have 1 MiB, and a character up to 4 bytes; nearly all have one."""
-REASON_CHARACTERS = 4000
-FINDINGS_SHOWN = 50
-ROUTES_SHOWN = 200
-_WRONG = (ResultKind.ERROR, ResultKind.FAIL, ResultKind.FIXED)
+REASON_CHARACTERS = 2000
+FINDING_CHARACTERS = 500
+TITLES = {"error": "Errors", "fail": "Not as documented", "fixed": "Documented deviations that no longer happen"}
+_MORE_CHARACTERS = 100
+"""What the sentence on what is left out takes."""
 
 
-def markdown(told: Told, header: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the summary: the verdict, what is wrong, how each route did, and what was run."""
-    found = verdict(told)
-    yield f"### {'✅' if found.is_good else '❌'} conformance: {escaped(found.sentence)}\n\n"
-    for finding in told.findings[:FINDINGS_SHOWN]:
-        yield f"- {escaped(shortened(finding, REASON_CHARACTERS))}\n"
-    if len(told.findings) > FINDINGS_SHOWN:
-        yield f"- and {len(told.findings) - FINDINGS_SHOWN} more findings\n"
-    yield "\n"
-    yield from _wrong(told)
-    yield from _routes(told)
-    yield from _ground(header)
+class _Room:
+    """What is left of the characters that a comment may have."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def take(self, text: str) -> bool:
+        """Whether there is room for `text`, which then takes it."""
+        fits = len(text) <= self._left
+        self._left -= len(text) if fits else 0
+        return fits
 
 
-def _wrong(told: Told) -> Iterator[str]:
+def markdown(report: IndexedReport) -> Iterator[str]:
+    """Yield `report` as Markdown: what it comes to, what is wrong, and a table of its routes.
+
+    It stays below what a comment may have, and says how much it leaves out.
+    """
+    told = told_of(report)
+    room = _Room(COMMENT_CHARACTERS)
+    top = "".join(_top(told))
+    room.take(top)
+    yield top
+    # The table is short where the report is an ordinary one, so that it comes last and still has its room.
+    table = _Room(COMMENT_CHARACTERS // 4)
+    room.take(" " * (COMMENT_CHARACTERS // 4))
+    yield from _listed("Findings", map(_finding, told.findings), len(told.findings), room)
     counts = told.results.counts()
-    total = sum(counts.get(kind, 0) for kind in _WRONG)
-    room, shown = SUMMARY_CHARACTERS // 2, 0
-    for kind in _WRONG:
-        for line in told.results.lines([kind]):
-            text = _case(line)
-            room -= len(text)
-            if room < 0:
-                yield f"and {total - shown} more\n\n"
-                return
-            shown += 1
-            yield text
+    for kind in WRONG:
+        yield from _listed(TITLES[kind], map(_case, told.results.lines([kind])), counts.get(kind, 0), room)
+    yield from _routes(report, table)
+
+
+def _top(told: Told) -> Iterator[str]:
+    found = verdict(told)
+    sign = "✅" if found.is_good else "❌"
+    # It is in our own words but for what was cut short, which is named by its environment.
+    sentence = code(shortened(found.sentence, FINDING_CHARACTERS)) if told.cut_short else found.sentence
+    yield f"### {sign} conformance: {sentence}\n\n"
+    counts = told.results.counts()
+    yield "| cases | result | meaning |\n| ---: | --- | --- |\n"
+    yield from (f"| {counts[kind]} | {kind} | {meaning} |\n" for kind, meaning in MEANINGS if counts.get(kind))
+    yield "\n"
+    notes = [(told.results.provisional, "provisional: not seen before on this shell and system, so they fail no run")]
+    notes.append((told.results.on_text, TEXT_NOTE))
+    yield from (f"{count} of them {note}.\n\n" for count, note in notes if count)
+
+
+def _listed(title: str, items: Iterable[str], count: int, room: _Room) -> Iterator[str]:
+    if not count:
+        return
+    heading = f"#### {title}: {count}\n\n"
+    room.take(heading + " " * _MORE_CHARACTERS)
+    yield heading
+    shown = 0
+    for item in items:
+        if not room.take(item):
+            break
+        shown += 1
+        yield item
+    if shown < count:
+        yield f"- and {count - shown} more: the report has them all\n"
+    yield "\n"
+
+
+def _finding(finding: str) -> str:
+    return f"- {code(shortened(finding, FINDING_CHARACTERS))}\n"
 
 
 def _case(line: Line) -> str:
     note = PROVISIONAL_NOTE if line["provisional"] else ""
-    summary = f"{_html(line['result'])}{_html(note)}: <code>{_html(line['id'])}</code>{_statuses(line)}"
+    came = ""
+    if line["status"] is not None and line["expected"] is not None:
+        statuses = (code(shortened(str(status_from_json(line[name])), 200)) for name in ("expected", "status"))
+        came = ": expected {}, came {}".format(*statuses)
     reason = fenced(printable(shortened(line["reason"], REASON_CHARACTERS)), "text")
-    return f"<details><summary>{summary}</summary>\n\non {code(line['environment'])}\n\n{reason}\n</details>\n\n"
+    details = f"<details><summary>why</summary>\n\n{reason}\n</details>\n"
+    return (
+        f"- {code(line['id'])} on {code(shortened(line['environment'], 200))}{came}{note}\n"
+        + textwrap.indent(details, "  ")
+        + "\n"
+    )
 
 
-def _statuses(line: Line) -> str:
-    if line["status"] is None:
-        return ""
-    expected, came = (status_from_json(line[key]) for key in ("expected", "status"))
-    return f": expected <code>{_html(str(expected))}</code>, came <code>{_html(str(came))}</code>"
-
-
-def _html(text: str) -> str:
-    """Return one line that shows `text` where HTML stands in Markdown: every sign of either by its number."""
-    line = printable(shortened(text, 300)).replace("\n", " ")
-    return "".join(char if char.isalnum() or char in " -/.," else f"&#{ord(char)};" for char in line)
-
-
-def _routes(told: Told) -> Iterator[str]:
-    kinds = [kind for kind, _ in MEANINGS if told.results.counts().get(kind)]
-    if not kinds:
+def _routes(report: IndexedReport, room: _Room) -> Iterator[str]:
+    columns = report.column_counts()
+    kinds = [kind for kind, _ in MEANINGS if any(kind in counts.results for counts in columns.values())]
+    if not columns:
         return
-    counts: dict[Column, dict[str, int]] = {column: {} for column in told.results.columns()}
-    for line in told.results.lines():
-        of_column = counts[Column(line["route"], line["environment"])]
-        of_column[line["result"]] = of_column.get(line["result"], 0) + 1
-    yield _row(["route", "environment", *kinds])
-    yield _row(["---", "---", *("--:" for _ in kinds)])
-    for column, found in list(counts.items())[:ROUTES_SHOWN]:
-        yield _row([_cell(column.route), _cell(column.environment), *(str(found.get(kind, "")) for kind in kinds)])
-    yield _row(["all", "", *(str(told.results.counts()[kind]) for kind in kinds)])
-    if len(counts) > ROUTES_SHOWN:
-        yield f"\nand {len(counts) - ROUTES_SHOWN} more columns\n"
-    if told.results.on_text:
-        yield f"\n{told.results.on_text} of them {TEXT_NOTE}.\n"
-    yield "\n"
+    yield "#### Routes\n\n" + _row(["route", "environment", *kinds]) + _row(["---", "---", *["---:"] * len(kinds)])
+    shown = 0
+    for column, counts in columns.items():
+        numbers = [str(counts.results.get(kind, "")) for kind in kinds]
+        row = _row([_cell(column.route), _cell(column.environment), *numbers])
+        if not room.take(row):
+            break
+        shown += 1
+        yield row
+    if shown < len(columns):
+        yield f"\nand {len(columns) - shown} more: the report has them all\n"
+
+
+def _cell(text: str) -> str:
+    """Return `text` as code that no cell of a table ends in: GitHub looks for its end before it looks for code."""
+    return code(shortened(text, 200)).replace("|", r"\x7c")
 
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
-
-
-def _cell(text: str) -> str:
-    return code(text).replace("|", "\\|")
-
-
-def _ground(header: Mapping[str, Any]) -> Iterator[str]:
-    tool, suite = header["tool"], header["suite"]
-    told_suite = f"{tool['name']} {tool['version']}, SHA-256 {suite['digest']}"
-    yield "<details><summary>What was run, and on what</summary>\n\n"
-    yield f"- suite: {escaped(told_suite)}\n"
-    for run in header["runs"]:
-        shells = ", ".join(_shell(shell) for shell in run["shells"])
-        shard = f"shard {run['shard']['part']}/{run['shard']['of']}"
-        what = f"{run['environment']}, {shard} of {run['selection']}: {run['cases']} cases; {shells}"
-        yield f"- {escaped(shortened(what, REASON_CHARACTERS))}\n"
-    yield "\n</details>\n"
-
-
-def _shell(shell: Mapping[str, str]) -> str:
-    return f"{shell['name']} {shell['version']}" if "name" in shell else f"{shell['asked']} unavailable"

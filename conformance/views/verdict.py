@@ -29,7 +29,7 @@ def verdict(told: Told) -> Verdict:
     if told.exit_code == ALL_AS_DOCUMENTED:
         but = f", but for {wrong}" if wrong else ""
         return Verdict(f"{total}, all as documented{but}", is_good=True)
-    return Verdict(f"{wrong or f'exit code {told.exit_code}'} in {total}", is_good=False)
+    return Verdict(f"{wrong or f'exit code {told.exit_code}'}, in {total}", is_good=False)
 
 
 def _wrong(told: Told) -> Iterator[str]:

@@ -97,7 +97,7 @@ def test_a_line_that_is_longer_than_any_is_not_read_as_a_whole() -> None:
             return b"[" * size
 
     stream = Endless()
-    with pytest.raises(UsageError, match="a line of more than 16 MiB"):
+    with pytest.raises(UsageError, match="a line of more than 8 MiB"):
         ReportFile(stream, "r")  # type: ignore[arg-type]
     assert stream.asked == LONGEST_LINE_BYTES
 

@@ -69,10 +69,10 @@ def test_what_is_wrong_comes_before_the_grid_and_the_counts_after_it() -> None:
     ("results", "more", "sentence"),
     [
         (["pass", "deviates"], {}, "2 results, all as documented"),
-        (["pass"], {"exit_code": 3}, "a required shell is missing in 1 result"),
-        (["pass"], {"exit_code": 1, "findings": ["a"]}, "1 finding in 1 result"),
-        (["fail", "pass"], {"exit_code": 1}, "1 fail in 2 results"),
-        (["error", "fail"], {"exit_code": 3}, "1 error, 1 fail in 2 results"),
+        (["pass"], {"exit_code": 3}, "a required shell is missing, in 1 result"),
+        (["pass"], {"exit_code": 1, "findings": ["a"]}, "1 finding, in 1 result"),
+        (["fail", "pass"], {"exit_code": 1}, "1 fail, in 2 results"),
+        (["error", "fail"], {"exit_code": 3}, "1 error, 1 fail, in 2 results"),
     ],
 )
 def test_the_first_line_says_what_it_comes_to(results: list[str], more: dict[str, Any], sentence: str) -> None:
