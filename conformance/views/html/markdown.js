@@ -2,6 +2,7 @@
 // are printable already; nothing in them can break out of its place.
 
 const NEEDS_NO_ESCAPE = /^(?:(?!\p{Nd}+[.)])[\p{L}\p{N}](?:[\p{L}\p{N}]|[ .,:;'"()/?=+%-])*)?$/u;
+const BECOMES_A_LINK = /www\.|:\/\/|(?<![\p{L}\p{N}_])GH-\p{Nd}/iu; // what GitHub makes a link of wherever it stands
 
 function asMarkdown(title, blocks) {
   return `### ${escaped(title)}\n\n${blocks.map(blockAsMarkdown).join("\n")}`;
@@ -20,8 +21,8 @@ function fenced(text) {
 
 function escaped(text) {
   const line = text.replaceAll("\n", " ");
-  if (NEEDS_NO_ESCAPE.test(line)) return line;
-  return /^https?:\/\/[^\s<>]+$/.test(line) ? `<${line}>` : code(line);
+  if (/^https?:\/\/[^\s<>]+$/.test(line)) return `<${line}>`;
+  return NEEDS_NO_ESCAPE.test(line) && !BECOMES_A_LINK.test(line) ? line : code(line);
 }
 
 function code(line) {
