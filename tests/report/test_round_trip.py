@@ -88,6 +88,8 @@ PATTERNS = (
 UNTOLD = ["stderr", "stdin", "stdout"]
 DEVIATION = Deviation(("r",), ("f",), (), PATTERNS, Condition(), "why", "https://x", Origin("m", 3))
 
+DOCUMENTED = (ResultKind.DEVIATES, ResultKind.FIXED)
+
 
 @st.composite
 def results(draw: st.DrawFn) -> Result:
@@ -105,7 +107,7 @@ def results(draw: st.DrawFn) -> Result:
         expected=draw(STATUSES) if told else None,
         rule=RULE if told else None,
         discrepancies=tuple(draw(found)),
-        deviation=draw(st.sampled_from([None, DEVIATION])),
+        deviation=DEVIATION if kind in DOCUMENTED else draw(st.sampled_from([None, DEVIATION])),
         observation=Observation(tuple(draw(st.lists(STEPS, min_size=1, max_size=2)))) if told else None,
     )
 
