@@ -310,7 +310,8 @@ def test_the_markdown_of_any_text_is_that_of_the_command(shown: Shown) -> None:
     texts = [
         "", "plain, (text) 1:2;3", "1. item", "1) item", "12 apples", "- item", "`", "a `b` ``c``", "``", "<b>",
         "@me", "#1", "a_b",
-        "https://example.org/a?b=c#d", "https://example.org/<b>", "http://x y", "see https://example.org", "Www.example.org", "gh-12", "xGH-12", "\u00e9GH-1",
+        "https://example.org/a?b=c#d", "https://example.org/<b>", "http://x y", "see https://example.org",
+        "Www.example.org", "gh-12", "xGH-12", "\u00e9GH-1",
         "javascript:alert(1)", "é ü ß", "日本", "٣. x", "a\nb", "²",
         "a|b", "[x](y)", "![x](y)", "$x$", "\u202eabc", "\0", "::error::x",
         "e\u0301", "\ud83d\ude00", "*", "a*b", "~~a~~", "&amp;", "½ x",
