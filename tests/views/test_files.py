@@ -320,7 +320,10 @@ def test_markdown_says_first_what_is_wrong() -> None:
         "| 1 | pass | the exact exit status",
         "#### Findings: 1\n\n- `two routes disagree`\n",
         "#### Errors: 1\n\n- `a/b/r` on",
-        "#### Not as documented: 1\n\n- `a/a/r` on `linux-x86_64/bash-5.1/local`: expected `exited(0)`, came `exited(1)`\n",
+        (
+            "#### Not as documented: 1\n\n"
+            "- `a/a/r` on `linux-x86_64/bash-5.1/local`: expected `exited(0)`, came `exited(1)`\n"
+        ),
         "  <details><summary>why</summary>\n\n  ```text\n  fail for a reason\n  ```\n\n  </details>\n",
         "| route | environment | pass | deviates | fail | error |\n",
         "| `r` | `linux-x86_64/bash-5.1/local` |  |  | 1 |  |\n",
