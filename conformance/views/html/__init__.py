@@ -13,9 +13,11 @@ from pathlib import Path
 from string import Template
 
 from conformance.report.index import IndexedReport
+from conformance.report.results import told_of
 from conformance.views.html import summary
 from conformance.views.html.pool import Pool
 from conformance.views.html.results import overview_json, results_json
+from conformance.views.verdict import verdict
 
 _FOLDER = Path(__file__).resolve().parent
 PROGRAM = ("address.js", "bytes.js", "markdown.js", "data.js", "grid.js", "panel.js", "page.js")
@@ -25,6 +27,7 @@ STREAMED = "<!-- results and pool -->"
 
 def page(report: IndexedReport) -> Iterator[str]:
     """Yield the parts of the page. The results are read and written one after the other."""
+    found = verdict(told_of(report))
     style = _source("page.css")
     program = '"use strict";\n' + "\n".join(map(_source, PROGRAM))
     wrong = "".join(summary.what_is_wrong(report))
@@ -34,8 +37,8 @@ def page(report: IndexedReport) -> Iterator[str]:
         "program_hash": _hash(program),
         "style": style,
         "program": program,
-        "verdict": summary.text(summary.verdict(report)),
-        "verdict_class": "wrong" if summary.is_wrong(report) else "right",
+        "verdict": summary.text(found.sentence),
+        "verdict_class": "right" if found.is_good else "wrong",
         "wrong": f'<ul id="wrong">{wrong}</ul>' if wrong else "",
         "counts": "".join(summary.counts(report)),
         "counts_sentence": summary.counts_sentence(report),

@@ -25,31 +25,6 @@ def text(value: object) -> str:
     return escape(printable(str(value)))
 
 
-def verdict(report: IndexedReport) -> str:
-    """Return in a sentence what is wrong with the report, or that nothing is."""
-    total = sum(report.counts().values())
-    if not report.complete:
-        return f"Incomplete: {total} of {report.header['cases']} cases have a result"
-    wrong = ", ".join(_faults(report))
-    return f"Not as documented: {wrong}" if wrong else f"As documented: {_counted(total, 'result') or 'no result'}"
-
-
-def is_wrong(report: IndexedReport) -> bool:
-    """Whether anything is."""
-    return not report.complete or any(_faults(report))
-
-
-def _faults(report: IndexedReport) -> Iterator[str]:
-    yield from filter(
-        None,
-        (
-            _counted(report.counts().get(ResultKind.ERROR, 0), "error"),
-            _counted(report.gating, "result fails the run", "results fail the run"),
-            _counted(len(_findings(report)), "finding on the run as a whole", "findings on the run as a whole"),
-        ),
-    )
-
-
 def what_is_wrong(report: IndexedReport) -> Iterator[str]:
     """Yield items of an HTML list: of the report as a whole, then of its cases, the most serious first."""
     if report.footer is None:
@@ -62,8 +37,8 @@ def what_is_wrong(report: IndexedReport) -> Iterator[str]:
 
 
 def _run_name(report: IndexedReport, number: int) -> str:
-    runs = report.header["runs"]
-    return text(runs[number]["environment"] + _shard(runs[number])) if number < len(runs) else f"number {number}"
+    run = report.header["runs"][number]
+    return text(run["environment"] + _shard(run))
 
 
 def _errors(report: IndexedReport) -> Iterator[str]:
