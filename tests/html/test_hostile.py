@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_reports import hostile_reports, moves_a_cursor
 from html_reading import ReadPage, read_page
 from html_world import Show, html_of, stream_of, write_page
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from report_files import exited, footer_of, header_of, result_of, write_lines
+from report_files import DEVIATION, exited, footer_of, header_of, result_of, write_lines
 
 from conformance.errors import UsageError
 from conformance.views.text import printable
@@ -50,7 +51,7 @@ texts = st.one_of(
 
 def hostile_report(path: Path, text: str, other: str) -> Path:
     """Write a report in which `text` or `other` stands wherever a report may hold any text."""
-    part = re.sub("[/\ud800-\udfff]", "", text) or "x"
+    part = "".join(char for char in text if char.isprintable() and char != "/") or "x"
     environment = f"linux-{part}/bash-5{part}/{part}"
     step = {
         **result_of("t/t/t")["steps"][0],
@@ -60,7 +61,7 @@ def hostile_report(path: Path, text: str, other: str) -> Path:
     }
     discrepancies = [{"subject": "stdout", "meaning": text}]
     odd: dict[str, Any] = {"reason": text, "steps": [step], "discrepancies": discrepancies}
-    deviation = {"origin": "m:1", "reason": text, "url": "https://x.example/"}
+    deviation = {**DEVIATION, "reason": text}
     system = {"name": text or "x", "version": other or "x"}
     lines = [
         result_of("a/one/r", "fail", came=1, environment=environment, system=system, **odd),
@@ -113,12 +114,23 @@ def check(source: str) -> ReadPage:
     return read
 
 
+@given(data=hostile_reports())
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_report_is_only_text(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "r.jsonl")
+        path.write_bytes(data)
+        source = html_of(path)
+    assert moves_a_cursor(source) == []
+    check(source)
+
+
 @given(text=texts, other=texts)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_only_text(text: str, other: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = html_of(hostile_report(Path(folder, "r.jsonl"), text, other))
-    assert source.replace("\n", "").replace("\t", "").isprintable()
+    assert moves_a_cursor(source) == []
     read = check(source)
     known = read.data("pool")["texts"]
     assert printable(text) in known

@@ -25,7 +25,8 @@ function escaped(text) {
   return NEEDS_NO_ESCAPE.test(line) && !BECOMES_A_LINK.test(line) ? line : code(line);
 }
 
-function code(line) {
+function code(text) {
+  const line = text || " ";
   const ticks = "`".repeat(longestRun(line) + 1);
   const pad = line.startsWith("`") || line.endsWith("`") ? " " : "";
   return ticks + pad + line + pad + ticks;

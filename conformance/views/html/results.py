@@ -20,8 +20,6 @@ from conformance.views.text import printable
 Line = Mapping[str, Any]
 
 KINDS = tuple(map(str, ResultKind))
-LONGEST_SECONDS = 10**9
-"""A report may say that a step took longer than any number of the page can be."""
 KEPT_OF_A_PASS = 256
 """So many first bytes are kept of a stream of a case that passed; of all others, all that the report has."""
 
@@ -75,7 +73,7 @@ class _Encoding:
             self._pool.text(section.title.removeprefix(line["id"])),
             [self._block(block) for block in section.blocks],
             [self._step(step, line) for step in line["steps"]],
-            [round(min(step["seconds"], LONGEST_SECONDS), 3) for step in line["steps"]],
+            [round(step["seconds"], 3) for step in line["steps"]],
         ]
 
     def _cited(self, line: Line) -> Section:
