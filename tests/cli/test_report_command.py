@@ -246,6 +246,23 @@ def test_two_views_cannot_both_be_printed(report: Path) -> None:
     assert "only one view can be standard output" in refused.err
 
 
+@pytest.mark.parametrize("name", ["html", "markdown", "junit", "csv", "badge"])
+def test_a_view_that_cannot_be_written_is_one_sentence(name: str, report: Path, tmp_path: Path) -> None:
+    place = tmp_path / "no-such-folder" / "view"
+    refused = call_cli("report", report, f"--{name}", place)
+    assert (refused.code, refused.out) == (2, "")
+    assert re.fullmatch(rf"conformance: --{name} .*: cannot be written: .*\. Choose another place\.\n", refused.err)
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("name", ["html", "markdown", "junit", "csv", "badge"])
+def test_a_view_for_which_there_is_no_room_is_one_sentence(name: str, report: Path) -> None:
+    refused = call_cli("report", report, f"--{name}", "/dev/full")
+    assert (refused.code, refused.out) == (3, "")
+    assert re.fullmatch(rf"conformance: --{name} /dev/full: cannot be written: .* Make room, .*\n", refused.err)
+
+
 def test_a_report_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     refused = call_cli("report", tmp_path / "none.jsonl")
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)

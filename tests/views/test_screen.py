@@ -104,6 +104,13 @@ def test_an_environment_is_named_where_a_route_has_several() -> None:
     assert f"1 r-one on {OTHER_BASH}\n2 r-one on {LOCAL_BASH}\n3 s\n" in shown(lines, width=30)
 
 
+def test_an_environment_in_the_head_of_a_column_commands_nothing() -> None:
+    names = ["##[error]forged", "\N{COMBINING GRAPHEME JOINER}::error::forged"]
+    lines = [result_of("a/b/r", environment=f"linux-x/bash-5 {name}/{name}") for name in names]
+    for width in (40, 400):
+        assert not log_commands(shown(lines, width=width))
+
+
 def test_a_missing_cell_is_no_pass() -> None:
     assert "\na/b      ok  -\na/c      -   ok\n" in shown([result_of("a/b/r"), result_of("a/c/s")])
 
