@@ -57,9 +57,9 @@ def test_the_report_says_what_it_was_got_on_and_nothing_private(tmp_path: Path) 
     finished = run_cli("run", "-k", "exit-codes/exit-7/*-command", "--report", report, env=PWSH)
     assert finished.code == 0, finished.out
     header = valid_report(report).header
-    shells = {shell["asked"]: shell for shell in header["shells"]}
+    shells = {shell["asked"]: shell for shell in header["runs"][0]["shells"]}
     assert set(shells) == {"bash", "sh", "pwsh"}
     assert all(shell["version"] != "unknown" for name, shell in shells.items() if name != "sh")
     assert len(header["suite"]["digest"]) == 64
-    assert not {"TERM", "NO_COLOR"} & set(header["child_environment"])
+    assert not {"TERM", "NO_COLOR"} & set(header["runs"][0]["child_environment"])
     assert str(Path.home()) + "/" not in report.read_text()

@@ -131,7 +131,7 @@ def test_what_runs_passes_and_is_provisional(tmp_path: Path) -> None:
     shutil.copy(bash, tmp_path / "sh")  # as Git for Windows has it: a bash, and no link to one
     path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
     header, results = report_of(tmp_path, "full", *selection, *ROUTES, PATH=path)
-    assert header["environment"].startswith("windows-")
+    assert header["runs"][0]["environment"].startswith("windows-")
     assert len(results) == 2 * len(STATUSES)
     for line in results.values():
         assert (line["result"], line["provisional"]) == ("pass", True), line["reason"]
@@ -182,6 +182,6 @@ def test_a_report_has_plain_line_ends_and_nothing_private(tmp_path: Path) -> Non
     completed = run_pretending("run", "-k", "exit-7/bash-", "--json", folder=tmp_path, HOME=str(home), PATH=path)
     assert completed.returncode == 0, completed.stderr
     header, *_ = (json.loads(line) for line in completed.stdout.splitlines())
-    assert header["child_environment"]["USERPROFILE"] == "{{place}}/home"
-    assert header["child_environment"]["PATH"].split(os.pathsep)[0] == "~/bin"
+    assert header["runs"][0]["child_environment"]["USERPROFILE"] == "{{place}}/home"
+    assert header["runs"][0]["child_environment"]["PATH"].split(os.pathsep)[0] == "~/bin"
     assert "Jane" not in completed.stdout

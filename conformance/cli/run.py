@@ -16,7 +16,7 @@ from conformance.catalog import Catalog
 from conformance.cli.options import load, pace_options, selection_options
 from conformance.cli.progress import progress
 from conformance.errors import UsageError
-from conformance.report.findings import missing_shells, missing_statement
+from conformance.report.findings import exit_code, missing_shells, missing_statement
 from conformance.report.history import Earlier, history_of
 from conformance.report.results import HeldResults, Told
 from conformance.report.writer import ReportWriter
@@ -65,7 +65,7 @@ def run_command(
         missing = [] if allow_unavailable else missing_shells(outcome.lines, catalog)
         code = finish(plan, outcome, writer, missing)
     if not as_json:
-        _show(plan, outcome, code)
+        _show(plan, outcome, missing)
     earlier = _remember(catalog, str(select), writer.lines)
     if earlier and not as_json:
         _console().print(changes(outcome.lines, earlier, catalog.digest), soft_wrap=True)
@@ -106,11 +106,12 @@ def _remember(
     return earlier
 
 
-def _show(plan: Plan, outcome: Outcome, code: int) -> None:
+def _show(plan: Plan, outcome: Outcome, missing: Sequence[str]) -> None:
     console = _console()
     total, done = len(plan.cases), len(outcome.results)
     cut_short = f"it was cut short after {done} of {total} cases" if done < total else ""
     results = HeldResults(outcome.lines, [route.id for route in plan.catalog.routes])
+    code = exit_code(outcome.lines, outcome.findings, missing)  # that a report found no room is said apart
     for row in screen(Told(results, outcome.findings, cut_short, code), console.width):
         console.print(row, soft_wrap=True)
 

@@ -101,7 +101,7 @@ def _losses(lines: Iterable[Line]) -> tuple[Loss, ...]:
         harm = harm_of(line)
         if harm is not Harm.NONE:
             found[harm, *_what(line, harm)].append(line["fixture"])
-    losses = [Loss(*key, tuple(fixtures)) for key, fixtures in found.items()]
+    losses = [Loss(*key, tuple(sorted(fixtures))) for key, fixtures in found.items()]
     return tuple(sorted(losses, key=lambda loss: (loss.harm, -len(loss.fixtures), loss.what)))
 
 

@@ -36,7 +36,7 @@ class Seen(HTMLParser):
         assert self.opened.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        (self.code if "code" in self.opened else self.text).append(data)
+        (self.code if {"code", "a"} & set(self.opened) else self.text).append(data)
 
 
 def read_markdown(text: str) -> Seen:
