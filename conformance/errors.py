@@ -72,3 +72,10 @@ class InexpressibleError(Exception):
 
 class UnavailableError(Exception):
     """What the route drives is not there. Not fatal: its cases are unavailable, with this reason."""
+
+
+def code_of(*, broken: bool, differs: bool) -> int:
+    """Return the exit code of what came to its end: broken wins over different."""
+    if broken:
+        return HarnessError.exit_code
+    return SOMETHING_DIFFERS if differs else ALL_AS_DOCUMENTED

@@ -16,6 +16,21 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
+def replacement(path: Path) -> Generator[Path, None, None]:
+    """Make an empty file beside `path`, for this user alone, which stands in its place once the context ends well.
+
+    Raises OSError where that is not possible.
+    """
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-", suffix=".part")
+    os.close(descriptor)
+    try:
+        yield Path(part)
+        Path(part).replace(path)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+@contextmanager
 def whole_file(path: Path, option: str) -> Generator[IO[str], None, None]:
     """Open what becomes the text file `path` (UTF-8, LF) once all of it is written; until then that stays as it is.
 
@@ -26,14 +41,10 @@ def whole_file(path: Path, option: str) -> Generator[IO[str], None, None]:
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
-        descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-", suffix=".part")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+        with replacement(path) as part:
+            with part.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
-            Path(part).chmod(0o666 & ~_umask())
-            Path(part).replace(path)
-        finally:
-            Path(part).unlink(missing_ok=True)
+            part.chmod(mode_of_new_files())
     except OSError as error:
         raise _unwritable(error, path, option) from error
 
@@ -45,7 +56,8 @@ def _unwritable(error: OSError, path: Path, option: str) -> ConformanceError:
     return UsageError(f"{what}. Choose another place.")
 
 
-def _umask() -> int:
+def mode_of_new_files() -> int:
+    """Return the mode that a file gets which this process makes."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask

@@ -5,9 +5,7 @@ Each entry is a block of lines, from the comment right above its header to the n
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +16,7 @@ from conformance.baseline.slots import Slot
 from conformance.catalog.baselines import read_baseline
 from conformance.errors import CatalogError, HarnessError, UsageError
 from conformance.model import Deviation, Origin
+from conformance.whole_file import mode_of_new_files, replacement
 
 INTRODUCTION = """\
 # What is known to go wrong in the routes of {route_file}, beside which this file lies and with which it is loaded.
@@ -111,15 +110,10 @@ def write_baseline(path: Path, text: str, entries: Sequence[Deviation], name: st
     """
     target = path.resolve()
     try:
-        descriptor, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(text.encode())
-            _check(Path(part), entries, name)
-            Path(part).chmod(_mode(target))
-            Path(part).replace(target)
-        finally:
-            Path(part).unlink(missing_ok=True)
+        with replacement(target) as part:
+            part.write_bytes(text.encode())
+            _check(part, entries, name)
+            part.chmod(_mode(target))
     except OSError as error:
         raise UsageError(f"{name}: cannot be written: {error.strerror}. Nothing was changed.") from error
 
@@ -142,6 +136,4 @@ def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return mode_of_new_files()

@@ -19,6 +19,7 @@ from conformance.baseline.revision import Revision
 from conformance.baseline.slots import Grounds, Slot
 from conformance.catalog import Catalog, check_catalog, display_name, read_catalog
 from conformance.cli.completion import complete_matrix
+from conformance.cli.options import REPORT
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, UsageError
 from conformance.model import Matrix
 from conformance.paths import data_folder
@@ -74,7 +75,7 @@ def _checked_url(value: str) -> str:
 @click.option("--reason", metavar="TEXT", callback=_reason, help="Why that happens of which no reason is known yet.")
 @click.option("--url", metavar="URL", callback=_url, help="Where that is reported or documented.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
-@click.argument("reports", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.argument("reports", nargs=-1, type=REPORT)
 def update_baseline_command(
     route_file: Path,
     matrices: tuple[str, ...],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.options import REPORT
 from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, NothingSelectedError, UsageError
 from conformance.model import EnvironmentKey
 from conformance.report.changes import ChangeKind, Changes
@@ -18,7 +19,6 @@ from conformance.report.reader import ReportFile, open_report
 from conformance.runners.local import public_path
 from conformance.views.changes import Comparison, as_json, as_markdown, as_text
 
-REPORT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 FORMS: Mapping[str | None, Callable[[Comparison], Iterable[str]]] = {
     None: as_text,
     "json": as_json,

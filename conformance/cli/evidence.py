@@ -13,6 +13,7 @@ import click
 from conformance.campaign import Plan, perform
 from conformance.catalog import load_catalog, matrix_names
 from conformance.cli.former import todays
+from conformance.cli.options import REPORT
 from conformance.cli.progress import progress
 from conformance.errors import (
     ALL_AS_DOCUMENTED,
@@ -63,7 +64,7 @@ def report_option(command: Command) -> Command:
         ),
         click.option(
             "--report",
-            type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+            type=REPORT,
             metavar="FILE",
             help="Judge this report and run nothing; - is standard input.",
         ),
@@ -90,7 +91,7 @@ def from_report(path: Path, routes: Sequence[str], environments: Collection[str]
     Raises UsageError for what is no report of this format, where it says nothing of one of the routes, and where it has
     results of a route in several environments.
     """
-    report, name = read_report(path), _name(path)
+    report = read_report(path)
     chosen = [line for line in report.results if not environments or line["environment"] in environments]
     report = replace(report, results=tuple(chosen))
     held = dict.fromkeys(line["route"] for line in report.results)
@@ -100,15 +101,15 @@ def from_report(path: Path, routes: Sequence[str], environments: Collection[str]
     for route in routes:
         if route not in held:
             raise UsageError(
-                f"{name}: has no result of the route {route!r}. Its routes are {', '.join(held) or 'none'}."
+                f"{report.name}: has no result of the route {route!r}. Its routes are {', '.join(held) or 'none'}."
             )
     for route in routes:
         keys = dict.fromkeys(line["environment"] for line in report.results if line["route"] == route)
         if len(keys) > 1:
             raise UsageError(
-                f"{name}: has results of {route} on {', '.join(sorted(keys))}. Choose one with --environment."
+                f"{report.name}: has results of {route} on {', '.join(sorted(keys))}. Choose one with --environment."
             )
-    return _evidence(report, routes, name)
+    return _evidence(report, routes)
 
 
 def from_report_on_systems(path: Path) -> Evidence:
@@ -118,24 +119,19 @@ def from_report_on_systems(path: Path) -> Evidence:
     """
     if path != STANDARD_INPUT and not path.exists():
         raise UsageError(f"{path}: there is no such report. Run `conformance run systems`, or name one with --report.")
-    report, name = read_report(path), _name(path)
+    report = read_report(path)
     routes = driven_routes(report.results)
     if not routes:
         raise NothingSelectedError(
-            f"{name}: has no result of a system. Install some (`conformance systems install all`), "
+            f"{report.name}: has no result of a system. Install some (`conformance systems install all`), "
             "then run them (`conformance run systems`)."
         )
     silent = (route for routes in silent_routes(report.results).values() for route in routes)
-    return _evidence(report, [*routes, *silent], name)
+    return _evidence(report, [*routes, *silent])
 
 
-def _evidence(report: Report, routes: Sequence[str], name: str) -> Evidence:
+def _evidence(report: Report, routes: Sequence[str]) -> Evidence:
     wanted = report.header["cases"]
-    cut_short = f"incomplete: {name} has the results of {len(report.results)} of {wanted} cases"
+    cut_short = f"incomplete: {report.name} has the results of {len(report.results)} of {wanted} cases"
     lines = tuple(line for line in report.results if line["route"] in routes)
     return Evidence(lines, "" if report.complete else cut_short, routes=tuple(routes))
-
-
-def _name(path: Path) -> str:
-    """Return what messages call the report at `path`."""
-    return "standard input" if path == STANDARD_INPUT else str(path)

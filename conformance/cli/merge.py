@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.options import route_files_option
+from conformance.cli.options import REPORT, route_files_option
 from conformance.cli.suite import suite_of
 from conformance.errors import CatalogError, UsageError
 from conformance.report.findings import judge_run
@@ -27,7 +27,7 @@ from conformance.whole_file import whole_file
     nargs=-1,
     required=True,
     metavar="REPORT...",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    type=REPORT,
 )
 @click.option(
     "-o",

@@ -35,6 +35,9 @@ time_scale_option = click.option(
 )
 
 
+REPORT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+"""A report: a file, or - for standard input."""
+
 route_files_option = click.option(
     "--route",
     "route_files",

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from conformance.cli.options import REPORT
 from conformance.cli.run import DEFAULT_REPORT
 from conformance.errors import ALL_AS_DOCUMENTED, UsageError
 from conformance.report.index import IndexedReport, index_report
@@ -53,9 +54,7 @@ def _view_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @click.command("report")
-@click.argument(
-    "report", metavar="[FILE]", default=DEFAULT_REPORT, type=click.Path(path_type=Path, dir_okay=False, allow_dash=True)
-)
+@click.argument("report", metavar="[FILE]", default=DEFAULT_REPORT, type=REPORT)
 @_view_options
 @click.option("--annotations", "annotated", is_flag=True, help="Print annotations for GitHub's log.")
 @click.option("--exit-code", "as_the_run", is_flag=True, help="Exit as the run did; with 3 where it was cut short.")

@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 
 from conformance.cli.completion import ALL, complete_system
 from conformance.cli.evidence import from_report_on_systems
+from conformance.cli.options import REPORT
 from conformance.cli.run import DEFAULT_REPORT
 from conformance.errors import UsageError
 from conformance.report.codec import json_text
@@ -100,7 +101,7 @@ def install_command(names: tuple[str, ...]) -> int:
 @systems_command.command("report")
 @click.option(
     "--report",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    type=REPORT,
     default=DEFAULT_REPORT,
     show_default=True,
     metavar="FILE",

@@ -12,7 +12,7 @@ from conformance.baseline.breadth import too_broad
 from conformance.baseline.place import REPORT, in_baseline, mending
 from conformance.catalog import Catalog, covers
 from conformance.contract import facts_of
-from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError
+from conformance.errors import code_of
 from conformance.model import ONE_SHOT, Case, Deviation, EnvironmentKey
 from conformance.observation import SAYS_NOTHING, gates
 from conformance.report.agreement import disagreements
@@ -108,9 +108,8 @@ def missing_statement(shell: str, option: str) -> str:
 
 def exit_code(lines: Sequence[Line], findings: Sequence[str], missing: Sequence[str]) -> int:
     """Return the exit code of a run that went through all of its cases: broken wins over different."""
-    if missing or any(line["result"] == "error" for line in lines):
-        return HarnessError.exit_code
-    return SOMETHING_DIFFERS if findings or any(map(line_gates, lines)) else ALL_AS_DOCUMENTED
+    broken = bool(missing) or any(line["result"] == "error" for line in lines)
+    return code_of(broken=broken, differs=bool(findings) or any(map(line_gates, lines)))
 
 
 def line_gates(line: Line) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from conformance.cache import cache_folder
 from conformance.catalog import Catalog, matrix_names
 from conformance.errors import UsageError
 from conformance.report.reader import read_report
+from conformance.whole_file import replacement
 
 KEPT_SELECTIONS = 10
 """How many selections of one suite in one environment are remembered."""
@@ -77,13 +76,8 @@ class History:
         name = _digest(selection.encode("utf-8", "surrogateescape"))
         before = list(self._folder.glob(f"{name}-*.jsonl"))
         kept = self._folder / f"{name}-{_digest(content)}.jsonl"
-        descriptor, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
-            Path(part).replace(kept)
-        finally:
-            Path(part).unlink(missing_ok=True)
+        with replacement(kept) as part:
+            part.write_bytes(content)
         for path in {*before, *_by_age(self._folder.glob("*.jsonl"))[:-KEPT_SELECTIONS]} - {kept}:
             path.unlink(missing_ok=True)
         for folder in _by_age(reports.iterdir())[:-KEPT_SUITES]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, product
 from typing import IO, Any
 
-from conformance.errors import ALL_AS_DOCUMENTED, SOMETHING_DIFFERS, HarnessError, UsageError
+from conformance.errors import HarnessError, UsageError, code_of
 from conformance.model import EnvironmentKey
 from conformance.observation import ResultKind
 from conformance.report.codec import json_text
@@ -70,16 +70,14 @@ class Merger:
                 rank = WORST_FIRST.index(line["result"])
                 row = (line["id"], environment, number, rank, line_gates(line), stored.offset, stored.size)
                 database.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-            self._check_counts(number, report)
+            self._check_totals(number, report)
         self._runs = [run for report in self._reports for run in _runs_of(report)]
 
-    def _check_counts(self, number: int, report: ReportFile) -> None:
-        (count,) = self._database.execute("SELECT count(*) FROM result WHERE report = ?", (number,)).fetchone()
-        if report.complete and count != report.header["cases"]:
-            raise UsageError(
-                f"{report.name}: has a footer, and {count} results of {report.header['cases']} cases. "
-                "Give it as it was written."
-            )
+    def _check_totals(self, number: int, report: ReportFile) -> None:
+        rows = self._database.execute(
+            "SELECT rank, count(*), sum(gates) FROM result WHERE report = ? GROUP BY rank", (number,)
+        ).fetchall()
+        report.check_totals({WORST_FIRST[rank]: count for rank, count, _ in rows}, sum(gates for *_, gates in rows))
 
     def check_shards(self, expected: int | None) -> None:
         """Raise UsageError for a shard or a run that stands twice, and where there are not `expected` shards."""
@@ -153,14 +151,13 @@ class Merger:
         incomplete = [number for number, run in enumerate(self._runs) if not run.complete or run in lacking]
         footers = [report.footer for report in self._reports if report.footer is not None]
         codes = {footer["exit_code"] for footer in footers}
-        broken = counts["error"] or incomplete or HarnessError.exit_code in codes
-        differs = SOMETHING_DIFFERS if gating or findings else ALL_AS_DOCUMENTED
+        broken = bool(counts["error"] or incomplete) or HarnessError.exit_code in codes
         return {
             "kind": "footer",
             "results": dict(sorted(counts.items())),
             "findings": findings,
             "incomplete": incomplete,
-            "exit_code": HarnessError.exit_code if broken else differs,
+            "exit_code": code_of(broken=broken, differs=gating or bool(findings)),
             "finished_at": max(self._times()),
         }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from conformance.errors import HarnessError, UsageError
+from conformance.errors import HarnessError, UsageError, code_of
 from conformance.report.checks import CheckError, check_footer, check_header, check_result
 
 Line = Mapping[str, Any]
@@ -38,7 +38,7 @@ class ReportFile:
     """An open report. Its results are read one at a time, as often as they are asked for."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
-        """Read the header and look for the footer of the report in `stream`, called `name` in messages.
+        """Read the header of the report in `stream`, called `name` in messages.
 
         Raises UsageError, with the line, for what is no report of this format.
         """
@@ -47,9 +47,7 @@ class ReportFile:
         stream.seek(0)
         first = self._whole_line(1)
         if first is None:
-            raise self._error(
-                1, "not a report: it has no whole line. Give a file that `conformance run --report` wrote"
-            )
+            raise self._error(1, f"not a report: it has no whole line. {_GIVE}")
         self.header: dict[str, Any] = self._checked(1, first, ("header",))
         self.footer: dict[str, Any] | None = None
         """The footer, known once all results were read; None where the run did not come to its end."""
@@ -80,6 +78,30 @@ class ReportFile:
                 self.footer = value
             offset += len(line)
 
+    def check_totals(self, counts: Mapping[str, int], gating: int) -> None:
+        """Check the footer against all results, each case once: `counts` by their kind, and how many make a run fail.
+
+        Raises UsageError for a footer that says something else.
+        """
+        if self.footer is None:
+            return
+        if self.footer["results"] != counts:
+            raise UsageError(
+                f"{self.name}: the footer counts other results than there are. Give a report as it was written."
+            )
+        total = sum(counts.values())
+        if self.complete and total != self.header["cases"]:
+            raise UsageError(
+                f"{self.name}: has a footer, and {total} results of {self.header['cases']} cases. "
+                "Give it as it was written."
+            )
+        least = code_of(broken="error" in counts, differs=bool(gating or self.footer["findings"]))
+        if self.footer["exit_code"] not in (least, HarnessError.exit_code):
+            raise UsageError(
+                f"{self.name}: the footer says exit code {self.footer['exit_code']} where the results give {least}. "
+                "Give a report as it was written."
+            )
+
     def result_at(self, offset: int, size: int) -> dict[str, Any]:
         """Return the result that stands at `offset`, which was read and checked before."""
         value: dict[str, Any] = json.loads(self.bytes_at(offset, size))
@@ -95,10 +117,8 @@ class ReportFile:
     def _whole_line(self, number: int) -> bytes | None:
         line = self._stream.readline(LONGEST_LINE_BYTES)
         if len(line) == LONGEST_LINE_BYTES and not line.endswith(b"\n"):
-            raise self._error(
-                number,
-                f"a line of more than {LONGEST_LINE_BYTES // MEBIBYTE} MiB, which no report has. {_GIVE}",
-            )
+            most = LONGEST_LINE_BYTES // MEBIBYTE
+            raise self._error(number, f"a line of more than {most} MiB, which no report has. {_GIVE}")
         return line if line.endswith(b"\n") else None
 
     def _checked(self, number: int, line: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
@@ -109,9 +129,7 @@ class ReportFile:
         kind = value.get("kind") if isinstance(value, dict) else None
         if kind not in kinds:
             expected = " or ".join(f"a {kind}" for kind in kinds)
-            raise self._error(
-                number, f"not a report: {expected} is expected here. Give a file that `conformance run` wrote"
-            )
+            raise self._error(number, f"not a report: {expected} is expected here. {_GIVE}")
         try:
             _CHECKS[kind](value)
         except CheckError as error:
@@ -176,6 +194,8 @@ def _standard_input() -> Iterator[IO[bytes]]:
 class Report:
     """A report that was read as a whole. `footer` is None where the run did not come to its end."""
 
+    name: str
+    """What messages call it."""
     header: dict[str, Any]
     results: tuple[dict[str, Any], ...]
     footer: dict[str, Any] | None
@@ -193,4 +213,4 @@ def read_report(path: Path) -> Report:
     """
     with open_report(path) as report:
         results = tuple(stored.value for stored in report)
-        return Report(report.header, results, report.footer)
+        return Report(report.name, report.header, results, report.footer)

@@ -90,6 +90,12 @@ class Told:
     exit_code: int
     """The exit code of the run; 3 where it was cut short."""
 
+    @property
+    def lacks_a_shell(self) -> bool:
+        """Whether a required shell was missing, which no single result shows."""
+        broken = self.exit_code == HarnessError.exit_code
+        return broken and not self.cut_short and not self.results.counts().get("error")
+
 
 def told_of(report: IndexedReport) -> Told:
     """Return what there is to tell of `report`."""

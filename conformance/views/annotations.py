@@ -37,7 +37,7 @@ def workflow_commands(report: IndexedReport) -> Iterator[str]:
     ahead = []
     if told.cut_short:
         ahead.append(_Annotation("conformance: incomplete", verdict(told).sentence))
-    elif told.exit_code > 1 and not counts.get("error"):
+    elif told.lacks_a_shell:
         ahead.append(_Annotation("conformance: a required shell is missing", verdict(told).sentence))
     total = len(ahead) + len(told.findings) + counts.get("error", 0) + told.results.gating
     yield from _commands("error", chain(ahead, whole, _cases(told, gating=True)), total)

@@ -7,8 +7,9 @@ from typing import Any
 
 from conformance.model import EnvironmentKey
 from conformance.observation import Basis
-from conformance.status import SHELL_SIGNAL_BASE, Signalled, status_from_json
+from conformance.status import status_from_json
 from conformance.views.document import Block, Fields, Script, Section, Sentences, Verbatim
+from conformance.views.outcome import either_form
 from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE, TEXT_NOTE
 
 Line = Mapping[str, Any]
@@ -36,19 +37,14 @@ def citation(header: Line, line: Line, reproduction: Script | Sentences) -> Iter
 def _title(line: Line) -> str:
     if line["status"] is None:
         return f"{line['id']}: {line['result']}"
-    return f"{line['id']}: expected {_status(line['expected'])}, came {status_from_json(line['status'])}"
-
-
-def _status(value: dict[str, Any]) -> str:
-    status = status_from_json(value)
-    return f"{status} or exited({SHELL_SIGNAL_BASE + status.number})" if isinstance(status, Signalled) else str(status)
+    return f"{line['id']}: expected {either_form(line['expected'])}, came {status_from_json(line['status'])}"
 
 
 def _outcome(line: Line) -> Iterator[tuple[str, str]]:
     note = PROVISIONAL_NOTE if line["provisional"] else ""
     yield "result", f"{line['result']}: {dict(MEANINGS)[line['result']]}{note}"
     if line["status"] is not None:
-        yield "expected", _status(line["expected"])
+        yield "expected", either_form(line["expected"])
         yield "came", str(status_from_json(line["status"]))
     yield from (("so", found["meaning"]) for found in line["discrepancies"])
     if line["rule"] is not None:

@@ -10,8 +10,8 @@ from typing import Any
 from conformance.diagnosis import hexdump
 from conformance.model import Happens
 from conformance.observation import Basis
-from conformance.status import SHELL_SIGNAL_BASE, Signalled, status_from_json
 from conformance.views.document import Block, Fields, Section, Sentences, Table, Verbatim
+from conformance.views.outcome import either_form
 from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE, TEXT_NOTE
 from conformance.views.text import printable
 
@@ -62,7 +62,7 @@ def _rule(step: Mapping[str, Any], place: str) -> Section:
 
 
 def _rule_rows(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "expects", _status(rule["status"])
+    yield "expects", either_form(rule["status"])
     yield "when", _when(rule["when"])
     yield "because", rule["reason"]
     yield "source", rule["url"]
@@ -92,7 +92,7 @@ def _bytes(step: Mapping[str, Any], place: str) -> Section:
 
 
 def _subjects(contract: Mapping[str, Any], came: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    yield "status", _status(contract["status"]), _status(came["status"])
+    yield "status", either_form(contract["status"]), either_form(came["status"])
     for name in ("stdout", "stderr"):
         yield name, _expected_size(contract[name]), _stream_size(came[name])
     started = {True: "yes", False: "no", None: "cannot be proven"}
@@ -156,7 +156,9 @@ def _deviation_rows(deviation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for observed in deviation["observed"]:
         yield (
             "documents" if deviation["happens"] == Happens.ALWAYS else "sometimes",
-            ", ".join(f"{name} {_status(value) if name == 'status' else value}" for name, value in observed.items()),
+            ", ".join(
+                f"{name} {either_form(value) if name == 'status' else value}" for name, value in observed.items()
+            ),
         )
     yield "when", _when(deviation["when"])
     yield "reason", deviation["reason"]
@@ -279,7 +281,7 @@ def _routes(explanation: Explanation) -> Section:
         (
             other["case"],
             _does(other),
-            _status(other["contract"]),
+            either_form(other["contract"]),
             other["skipped"] or other["documented"] or "the same",
             other["judged_by"],
             other["environment"] if other["available"] else "what it needs is not here",
@@ -302,11 +304,6 @@ def _does(other: Mapping[str, Any]) -> str:
     if other["keeps_or_skips"]:  # only its adapter knows what its system lacks
         return "keeps or skips it"
     return "keeps" if other["keeps"] else "loses"
-
-
-def _status(value: Mapping[str, Any]) -> str:
-    status = status_from_json(dict(value))
-    return f"{status} or exited({SHELL_SIGNAL_BASE + status.number})" if isinstance(status, Signalled) else str(status)
 
 
 def _when(condition: Mapping[str, str]) -> str:

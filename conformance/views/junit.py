@@ -13,7 +13,6 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 from xml.sax.saxutils import quoteattr
 
-from conformance.errors import HarnessError
 from conformance.observation import SAYS_NOTHING, Basis, ResultKind
 from conformance.report.findings import line_gates
 from conformance.report.index import Column, ColumnCounts, IndexedReport
@@ -49,11 +48,10 @@ def junit(report: IndexedReport) -> Iterator[str]:
 
 def _whole(told: Told) -> Iterator[str]:
     """Yield a suite of what is wrong with the run as a whole, so that it is not taken for one in which all passed."""
-    missing = told.exit_code == HarnessError.exit_code and not told.cut_short and not told.results.counts().get("error")
     tests = {
         "complete": ("error", told.cut_short),
         "findings": ("failure", "\n".join(told.findings)),
-        "required-shells": ("error", "a required shell is missing" if missing else ""),
+        "required-shells": ("error", "a required shell is missing" if told.lacks_a_shell else ""),
     }
     bad = [element for element, text in tests.values() if text]
     yield _open("the run as a whole", len(tests), bad.count("failure"), bad.count("error"), 0)

@@ -11,7 +11,7 @@ from conformance.report.results import Told, told_of
 from conformance.status import status_from_json
 from conformance.views.changes import COMMENT_CHARACTERS
 from conformance.views.document import code, fenced
-from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE, TEXT_NOTE
+from conformance.views.terminal import MEANINGS, PROVISIONAL_MEANING, PROVISIONAL_NOTE, TEXT_NOTE
 from conformance.views.text import printable, shortened
 from conformance.views.verdict import WRONG, verdict
 
@@ -67,7 +67,7 @@ def _top(told: Told) -> Iterator[str]:
     yield "| cases | result | meaning |\n| ---: | --- | --- |\n"
     yield from (f"| {counts[kind]} | {kind} | {meaning} |\n" for kind, meaning in MEANINGS if counts.get(kind))
     yield "\n"
-    notes = [(told.results.provisional, "provisional: not seen before on this shell and system, so they fail no run")]
+    notes = [(told.results.provisional, f"provisional: {PROVISIONAL_MEANING}")]
     notes.append((told.results.on_text, TEXT_NOTE))
     yield from (f"{count} of them {note}.\n\n" for count, note in notes if count)
 

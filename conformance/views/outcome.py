@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.report.outcome import Outcome
-from conformance.status import status_from_json, status_to_json
+from conformance.status import SHELL_SIGNAL_BASE, Signalled, status_from_json, status_to_json
 
 
 def in_words(outcome: Outcome, line: Mapping[str, Any]) -> str:
@@ -28,3 +28,9 @@ def as_json(outcome: Outcome, line: Mapping[str, Any]) -> dict[str, Any]:
         "decisions": list(outcome.decisions),
         "reason": line["reason"],
     }
+
+
+def either_form(value: Mapping[str, Any]) -> str:
+    """Return a status in words, a death by a signal in both of the forms in which it may arrive."""
+    status = status_from_json(dict(value))
+    return f"{status} or exited({SHELL_SIGNAL_BASE + status.number})" if isinstance(status, Signalled) else str(status)

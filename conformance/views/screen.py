@@ -9,7 +9,15 @@ from rich.text import Text
 
 from conformance.report.results import Results, Told
 from conformance.views.grid import grid
-from conformance.views.terminal import MEANINGS, ON_TEXT, PROVISIONAL_NOTE, STYLES, TEXT_NOTE, WORDS
+from conformance.views.terminal import (
+    MEANINGS,
+    ON_TEXT,
+    PROVISIONAL_MEANING,
+    PROVISIONAL_NOTE,
+    STYLES,
+    TEXT_NOTE,
+    WORDS,
+)
 from conformance.views.text import printable, shortened
 from conformance.views.verdict import verdict
 
@@ -55,8 +63,7 @@ def counts(results: Results) -> Iterator[Text]:
     if results.on_text:
         yield Text(f"{results.on_text:5d} of them {TEXT_NOTE} ({ON_TEXT})")
     if results.provisional:
-        why = "not seen before on this shell and system, so they fail no run"
-        yield Text(f"{results.provisional:5d} of them provisional: {why}")
+        yield Text(f"{results.provisional:5d} of them provisional: {PROVISIONAL_MEANING}")
 
 
 def _shown(text: str) -> str:

@@ -43,6 +43,7 @@ UNLIMITED = 10**9
 CHANGES_SHOWN = 20
 ON_TEXT = "~"
 TEXT_NOTE = "judged on text: the system hands on no exact bytes"
+PROVISIONAL_MEANING = "not seen before on this shell and system, so they fail no run"
 PROVISIONAL_NOTE = " (provisional: this shell was not seen on this system before, so it does not fail the run)"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conformance.errors import ALL_AS_DOCUMENTED, HarnessError
+from conformance.errors import ALL_AS_DOCUMENTED
 from conformance.report.results import Told
 
 WRONG = ("error", "fail", "fixed")
@@ -40,7 +40,7 @@ def _wrong(told: Told) -> Iterator[str]:
     provisional = sum(counts.get(kind, 0) for kind in ("fail", "fixed")) - told.results.gating
     if provisional:
         yield f"{provisional} of these provisional"
-    if told.exit_code == HarnessError.exit_code and not told.cut_short and not counts.get("error"):
+    if told.lacks_a_shell:
         yield "a required shell is missing"
 
 

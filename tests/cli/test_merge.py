@@ -112,6 +112,7 @@ def test_what_was_merged_can_be_merged_again(tmp_path: Path) -> None:
         ("a copy", "shard 1/2 of linux-x86_64/local in"),
         ("one is missing", "shard 2/2 of linux-x86_64/local is missing"),
         ("cut short", "2.jsonl: is incomplete"),
+        ("other counts", "2.jsonl: the footer counts other results than there are"),
         ("fewer results", "2.jsonl: has a footer, and 2 results of 3 cases"),
         ("other shards", "is not one of 4 shards"),
         ("no report", "2.jsonl:1: not a report"),
@@ -134,6 +135,8 @@ def test_what_would_mislead_is_refused_and_nothing_is_written(broken: str, said:
         reports = [one]
     elif broken == "cut short":
         two.write_text("".join(lines[:-1]))
+    elif broken == "other counts":
+        two.write_text("".join([*lines[:-1], lines[-1].replace('"pass": 3', '"pass": 2')]))
     elif broken == "fewer results":
         two.write_text("".join([*lines[:-2], lines[-1].replace('"pass": 3', '"pass": 2')]))
     elif broken == "other shards":

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from conformance.observation import ResultKind
 from conformance.report.index import IndexedReport
-from conformance.views.terminal import MEANINGS, PROVISIONAL_NOTE, TEXT_NOTE, cell
+from conformance.views.terminal import MEANINGS, PROVISIONAL_MEANING, PROVISIONAL_NOTE, TEXT_NOTE, cell
 from conformance.views.text import printable
 
 Line = Mapping[str, Any]
@@ -107,7 +107,7 @@ def notes(report: IndexedReport) -> Iterator[str]:
     """Yield in words how many of the results gate, are provisional, or rest on text."""
     yield f"{_counted(report.gating, 'fails', 'fail') or 'none fails'} the run"
     if report.provisional:
-        yield f"{report.provisional} provisional (?): not seen before on this shell and system, so they fail no run"
+        yield f"{report.provisional} provisional (?): {PROVISIONAL_MEANING}"
     if report.on_text:
         yield f"{report.on_text} {TEXT_NOTE} (~)"
 
