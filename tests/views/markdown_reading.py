@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from hostile_reports import log_commands, moves_a_cursor
 from markdown_it import MarkdownIt
 
+MARKDOWN_TAGS = {
+    "h3", "h4", "p", "ul", "li", "details", "summary", "code", "pre", "table", "thead", "tbody", "tr", "th", "td", "a",
+    "blockquote",
+}  # fmt: skip
 VOID = {"br", "hr", "img", "input"}
 
 
@@ -47,3 +53,15 @@ def read_markdown(text: str) -> Seen:
     seen.close()
     assert seen.opened == [], f"left open: {seen.opened}"
     return seen
+
+
+def check_markdown(text: str) -> None:
+    """Check that nothing of `text` is markup but ours, and that it commands nobody who reads it."""
+    seen = read_markdown(text)
+    assert seen.tags <= MARKDOWN_TAGS
+    assert seen.attributes <= {"href", "open", "class", "style"}
+    assert all(link.startswith(("https://", "http://")) for link in seen.links)
+    prose = "".join(seen.text)
+    assert not re.search(r"@\w|#\d|GH-\d|www\.", prose), "GitHub would make a mention or a reference of it"
+    assert not moves_a_cursor(text)
+    assert not log_commands(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,9 @@ from hostile_reports import hostile_reports, log_commands, moves_a_cursor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_files import LOCAL_BASH, Line, footer_of, header_of, result_of, write_lines
+from view_world import indexed
 
-from conformance.report.index import IndexedReport, index_report
+from conformance.report.index import index_report
 from conformance.report.results import HeldResults, Told, told_of
 from conformance.views.grid import grid
 from conformance.views.screen import REASONS_SHOWN, screen
@@ -138,21 +137,11 @@ def test_a_grid_that_is_mostly_empty_is_left_out(monkeypatch: pytest.MonkeyPatch
     assert "(no grid: it would have 3 rows and 3 columns)" in shown(lines)
 
 
-def for_report(content: bytes, check: Callable[[IndexedReport], None]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "report.jsonl")
-        path.write_bytes(content)
-        with index_report(path) as report:
-            check(report)
-
-
-@given(hostile_reports(), st.sampled_from([40, 200]))
+@given(hostile_reports(), st.sampled_from([40, 200, 1000]))
 @settings(max_examples=150, deadline=None)
 def test_nothing_of_a_hostile_report_plays_with_a_terminal_or_a_log(content: bytes, width: int) -> None:
-    def check(report: IndexedReport) -> None:
+    with indexed(content) as report:
         text = text_of(told_of(report), width)
         assert not moves_a_cursor(text)
         assert not log_commands(text)
         assert text.count("\n") >= sum(report.counts().values())
-
-    for_report(content, check)
